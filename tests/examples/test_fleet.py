@@ -162,7 +162,7 @@ class Fleet(unittest.TestCase):
         self.assertNotIn("node=node-b1", result.stdout)
         refused = run("discover", "--sim", "--role", "endpointslice", "--per-node", "node-a1")
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("every node would be sent every change of the cluster", refused.stderr)
+        self.assertIn("the server would send every change of the cluster to every node", refused.stderr)
         config = self.config("endpointslice")
         scraper = run("scraper", "--sim", "--config", config, "--per-node", "node-1")
         self.assertEqual(scraper.returncode, 2)

@@ -89,7 +89,7 @@ def a_broken_kubeconfig(w):
         w.server.end_watches()
         w.change()
         w.settles(8)
-    w.logged("going on with what was read before", at_most=1)
+    w.logged("the previous content stays in use", at_most=1)
     kubeconfig.write(w.server.url, OLD)
     w.sleep(61)
     w.server.end_watches()

@@ -86,7 +86,7 @@ def a_server_without_streams_is_asked_for_one_once(w):
         w.settles(20)
         w.at_most(count, "LIST")
     w.at_most(0, "streamed")  # beside the first one
-    w.never_logged("list with a watch|encoding")
+    w.never_logged("stream this list|encoding")
 
 
 def without_the_end(x):

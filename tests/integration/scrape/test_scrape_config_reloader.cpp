@@ -339,9 +339,9 @@ TEST_CASE("ScrapeConfigReloader: a file that lists no jobs is refused once there
     f.advance(1h);
     CHECK(f.names() == Names{"a", "b"});
     REQUIRE(f.updates.size() == 2);
-    CHECK(f.updates[1].error->what() == f.directory.path("p.yml") +
-                                            ": lists no jobs, so it may be cut; if there are to "
-                                            "be none, write scrape_configs: []");
+    CHECK(f.updates[1].error->what() ==
+          f.directory.path("p.yml") + ": lists no jobs, so it may be truncated; to remove all "
+                                      "jobs, write scrape_configs: []");
     f.reloader->check();
     f.advance(1min);
     CHECK(f.names() == Names{"a", "b"});
@@ -443,7 +443,7 @@ TEST_CASE("ScrapeConfigReloader: a hanging file stops nothing, and is not read t
     f.advance(14s);
     CHECK(f.take().empty());
     f.advance(1s);
-    CHECK(f.take() == Seen{f.path + ": has not been read in 10 s; it is still being waited for"});
+    CHECK(f.take() == Seen{f.path + ": has not been read in 10 s; the read is still in progress"});
     f.advance(1h);
     CHECK(f.take().empty());
     CHECK(f.files->held() == 1);

@@ -200,13 +200,12 @@ TEST_CASE("Proxy: a server other than a proxy, or none, is reported as such") {
         Behind net({.answer = "HTTP/1.1 2"});
         const Outcome outcome = net.fail(net.stream(net.target(Protocol::http)));
         CHECK(outcome.ec == errc::proxy_failed);
-        CHECK(outcome.text == net.name("http") + " closed the connection instead of an answer");
+        CHECK(outcome.text == net.name("http") + " closed the connection without an answer");
     }
     SECTION("it is a web server that shows a page") {
         Behind net({.answer = "HTTP/1.1 200 OK\r\n\r\n<html>"});
         const Outcome outcome = net.fail(net.stream(net.target(Protocol::http)));
-        CHECK(outcome.text ==
-              net.name("http") + " sent more than its answer, before the server was spoken to");
+        CHECK(outcome.text == net.name("http") + " sent data after its answer, before any request");
     }
     SECTION("it wants TLS") {
         Behind net({.tls = proxy_tls("127.0.0.1")});
@@ -218,7 +217,7 @@ TEST_CASE("Proxy: a server other than a proxy, or none, is reported as such") {
         Behind net({.answer = "HTTP/1.1 400 Bad Request\r\n\r\n"});
         const Outcome outcome = net.fail(net.stream(net.target(Protocol::https)));
         CHECK(outcome.ec == errc::proxy_failed);
-        CHECK(outcome.text == net.name("https") + " does not speak TLS; is it one of http://?");
+        CHECK(outcome.text == net.name("https") + " does not speak TLS; does it want http://?");
     }
     SECTION("it speaks SOCKS5") {
         Behind net({.answer = "\x05\xff"});
@@ -274,8 +273,8 @@ TEST_CASE("Proxy: its certificate must be for its host and of a trusted authorit
     };
     const Outcome other_name = outcome(ca.server({"proxy.corp"}), ca.certificate());
     CHECK(other_name.ec == errc::proxy_failed);
-    CHECK(other_name.text == "certificate is for proxy.corp, not for the proxy 127.0.0.1; put a "
-                             "name of it into the proxy's URL");
+    CHECK(other_name.text == "certificate is for proxy.corp, not for the proxy 127.0.0.1; put one "
+                             "of its names into the proxy's URL");
     const Outcome other_ca =
         outcome(ca.server({"127.0.0.1"}), CertificateAuthority("x").certificate());
     CHECK(other_ca.ec == errc::proxy_failed);

@@ -110,9 +110,8 @@ TEST_CASE("TLS client: one of several authorities in a file is enough") {
 
 TEST_CASE("TLS client: verifies names and addresses, subject alternative names only") {
     const CertificateAuthority ca;
-    const std::string remedy =
-        "; is it the right server? Then set server_name (in a kubeconfig tls-server-name) to a "
-        "name of it";
+    const std::string remedy = "; is it the right server? Then set server_name (in a kubeconfig "
+                               "tls-server-name) to one of its names";
     CHECK(rejection(ca, ca.server({"foo.example", "10.0.0.1", "::1"}), "127.0.0.1") ==
           "certificate is for foo.example, 10.0.0.1, ::1, not for 127.0.0.1" + remedy);
     CHECK(rejection(ca, ca.server({"foo.example"}), "bar.example") ==
@@ -304,8 +303,9 @@ TEST_CASE("TLS client: a server that refuses HTTP/1.1 is said to") {
         },
         nullptr);
     const Handshake h(client_tls(trusting(ca.certificate())), context);
-    CHECK(h.connected.text == "127.0.0.1:" + h.port() +
-                                  " offers no HTTP/1.1, maybe HTTP/2 only; enable HTTP/1.1 there");
+    CHECK(h.connected.text ==
+          "127.0.0.1:" + h.port() +
+              " offers no HTTP/1.1, perhaps HTTP/2 only; enable HTTP/1.1 there");
 }
 
 /// A server of that version only.
@@ -406,16 +406,16 @@ TEST_CASE("TLS client: says so when the peer does not speak TLS or hangs up") {
                                 net.on_io(written));
         REQUIRE(net.run_until([&] { return net.connected.done(); }));
         CHECK(net.connected.text ==
-              "127.0.0.1:" + net.port() + " does not speak TLS; is it one of http://?");
+              "127.0.0.1:" + net.port() + " does not speak TLS; does it want http://?");
     }
     SECTION("end of stream") {
         char hello[4096];
         net.read(*net.server, asio::buffer(hello));  // unread bytes would make it a reset
         net.server.reset();
         REQUIRE(net.run_until([&] { return net.connected.done(); }));
-        CHECK(net.connected.text == "127.0.0.1:" + net.port() +
-                                        " closed the connection during the TLS handshake; is it "
-                                        "one of http://?");
+        CHECK(net.connected.text ==
+              "127.0.0.1:" + net.port() +
+                  " closed the connection during the TLS handshake; does it want http://?");
     }
     CHECK(*net.connected.ec);
 }

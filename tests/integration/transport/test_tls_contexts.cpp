@@ -280,7 +280,7 @@ TEST_CASE(
     CHECK(log.empty());  // the caller reports the problem
 
     const std::string file = "CA file " + config.ca_file;
-    const std::string serves = "; going on with what was read before";
+    const std::string serves = "; the previous content stays in use";
     directory.write("ca.crt", "");
     for (int i = 0; i < 3; ++i) contexts.get(config, 1s);
     std::filesystem::remove(config.ca_file);
@@ -312,10 +312,10 @@ TEST_CASE("TlsContexts: a certificate and its key rotate as a pair") {
     directory.write("tls.crt", after.certificate);
     for (int i = 0; i < 3; ++i) CHECK(contexts.get(config, 1s) == first);
     REQUIRE(log.size() == 1);
-    CHECK(log[0] == "client certificate file " + config.cert_file + " and client key file " +
-                        config.key_file +
-                        " do not belong together: key values mismatch; going on with what was "
-                        "read before");
+    CHECK(log[0] ==
+          "client certificate file " + config.cert_file + " and client key file " +
+              config.key_file +
+              " do not belong together: key values mismatch; the previous content stays in use");
 
     directory.write("tls.key", after.key);
     const auto second = contexts.get(config, 1s);
@@ -374,7 +374,7 @@ TEST_CASE("TlsContexts: hanging files are reported after 10 s, and the previous 
     const auto second = contexts.get(config, 1s);
     CHECK(second);
     CHECK(second != first);
-    CHECK(log == std::vector<std::string>{slow + "; going on with what was read before",
+    CHECK(log == std::vector<std::string>{slow + "; the previous content stays in use",
                                           config.ca_file + ", " + config.cert_file + ", " +
                                               config.key_file + ": usable again"});
 }

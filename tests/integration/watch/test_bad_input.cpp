@@ -209,8 +209,7 @@ TEST_CASE("Bad input: a token that has expired, until there is a new one") {
     t.server.set_token("hunter1");
     t.run();
     t.server.set_token("hunter2");
-    t.check_trouble(errc::unauthorized,
-                    "check the credentials: there may be none, the token may have expired",
+    t.check_trouble(errc::unauthorized, "check the credentials: they may be missing or expired",
                     &Metrics::PerKind::unauthorized);
     CHECK_FALSE(contains(t.status().message, "hunter"));
     files.write("token", "hunter2");

@@ -72,7 +72,7 @@ struct Encodings : Simulation {
     std::string fallback_line() {
         std::string found;
         for (const std::string& line : take_log()) {
-            if (!contains(line, "plain JSON has to do")) continue;
+            if (!contains(line, "plain JSON is used instead")) continue;
             CHECK(found.empty());
             found = line;
         }

@@ -155,9 +155,9 @@ TEST_CASE("Exec: whatever a program does, the watch says what is wrong, and no s
     SECTION("it closes its output and hangs") {
         play("exec >&-; sleep 1000", "it did not end in 1 s");
     }
-    SECTION("garbage") { play("echo " + planted, "what it printed is not JSON"); }
+    SECTION("garbage") { play("echo " + planted, "its output is not JSON"); }
     SECTION("half a JSON") {
-        play("head -c 120 " + scripts.path("answer"), "what it printed is not JSON");
+        play("head -c 120 " + scripts.path("answer"), "its output is not JSON");
     }
     SECTION("much") { play("yes " + planted + " | head -c 10000000", "more than 1 MiB"); }
     SECTION("nothing") { play("true", "it printed nothing"); }
@@ -165,7 +165,7 @@ TEST_CASE("Exec: whatever a program does, the watch says what is wrong, and no s
         scripts.write("answer",
                       credential({{"token", planted}}, "client.authentication.k8s.io/v1alpha1"));
         play("cat " + scripts.path("answer"),
-             "and printed \"client.authentication.k8s.io/v1alpha1\"");
+             "it printed apiVersion \"client.authentication.k8s.io/v1alpha1\"");
     }
     SECTION("no credentials") {
         scripts.write("answer", credential({}));

@@ -64,7 +64,7 @@ TEST_CASE("Hanging files: an open watch is undisturbed, the next one has the tok
     CHECK(sim.take_requests().size() == 1);
     CHECK(sim.all_follow("d"));
     CHECK(sim.take_log() ==
-          std::vector<std::string>{sim.problem + "; going on with the value read before"});
+          std::vector<std::string>{sim.problem + "; the value read before stays in use"});
 
     for (int i = 0; i < 3; ++i) {  // no caller waits for it again
         sim.server.end_watches();

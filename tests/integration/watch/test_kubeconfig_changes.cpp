@@ -270,7 +270,7 @@ TEST_CASE("A changed kubeconfig: a missing or broken file disturbs no watch") {
         CHECK(sim.take_requests().size() == 1);
         const Lines log = sim.take_log();
         REQUIRE(log.size() == 1);
-        CHECK(contains(log.front(), "; going on with what was read before"));
+        CHECK(contains(log.front(), "; the previous content stays in use"));
         CHECK_FALSE(contains(log.front(), "sesame"));
     }
     std::filesystem::remove(sim.directory.path("kc"));

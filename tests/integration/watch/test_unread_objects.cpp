@@ -66,7 +66,7 @@ TEST_CASE(
     s.settle();
     CHECK(s.probe.names() == all_three);
     CHECK(s.probe.status().error == errc::object_too_large);
-    CHECK(contains(s.probe.status().message, "default/b; what was known stays"));
+    CHECK(contains(s.probe.status().message, "default/b; the last known state stays"));
     CHECK(s.probe.status_changes > before);
     const Texts log = s.take_log();
     REQUIRE(log.size() == 1);

@@ -165,7 +165,8 @@ TEST_CASE("URLWatcher: a refusal is explained, keeps the objects and is tried ag
     CHECK(contains(status.message, "HTTP " + std::to_string(c.code)));
     // An API server states a reason; a 403 without one is not from an API server.
     const bool is_one = with_body || c.code != 403;
-    CHECK(contains(status.message, is_one ? c.advice : "no answer of a Kubernetes API server"));
+    CHECK(
+        contains(status.message, is_one ? c.advice : "not the answer of a Kubernetes API server"));
     CHECK(contains(status.message, "why it was refused") == with_body);
     CHECK(status.failures >= (c.code == 404 ? 2 : 3));
     CHECK(status.failures == f.server.requests().size());

@@ -129,7 +129,7 @@ class Mistakes(unittest.TestCase):
                     ((*kc, "--all-contexts", "--cluster", "b"), "--cluster: names one server"),
                     ((*kc, "--cluster-label", "region"), "--cluster-label: needs --cluster"),
                     ((*kc, "--cluster", "a", "--cluster-label", "job"),
-                     '--cluster-label: .*"job" has a meaning of its own'),
+                     '--cluster-label: .*"job" is reserved'),
                     ((*kc, "--all-contexts", "--jobs", 2), "--jobs: is for one cluster"),
                     (("--api-server", "http://127.0.0.1:1", "--all-contexts"),
                      "--api-server: is one server"),

@@ -163,7 +163,7 @@ class Clusters(unittest.TestCase):
         with file_with(text, "scrape.yml") as path:
             result = run("k8s-sd", "--config", path, "--check")
         self.assertEqual(result.returncode, 2)
-        self.assertRegex(result.stderr, r'scrape\.yml:6: .*cluster_label.*"instance" has a meaning')
+        self.assertRegex(result.stderr, r'scrape\.yml:6: .*cluster_label.*"instance" is reserved')
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ class Laboratory(unittest.TestCase):
                 status, answer = api.post("/api/ui/relabel", json.dumps(
                     {"job": "one", "rules": doubling(3000, rule)}))
                 self.assertEqual(status, 400)
-                self.assertRegex(answer["error"], "at most|bytes together|stand for too much")
+                self.assertRegex(answer["error"], "at most|bytes together|expand to too much")
             self.assertLess(peak_memory(api), MAX_MEMORY)
 
     def test_large_expressions_are_refused_without_delay_for_others(self):

@@ -144,8 +144,8 @@ TEST_CASE("Credentials: a token beside a token file serves until the file can be
     CHECK(f.get() == "Bearer beside");
     CHECK_FALSE(f.ec);
     CHECK(f.log == std::vector<std::string>{"bearer_token_file " + directory.path("token") +
-                                            ": No such file or directory; going on with the value "
-                                            "beside it"});
+                                            ": No such file or directory; the value beside it is "
+                                            "used"});
     directory.write("token", "of the file");
     CHECK(f.get() == "Bearer of the file");
 }
@@ -206,8 +206,8 @@ TEST_CASE("Credentials: a file that turns bad is warned of once, and so is that 
     for (int i = 0; i < 3; ++i) CHECK(f.get() == "Bearer two");
     const std::string field = "bearer_token_file " + path + ": ";
     CHECK(f.log == std::vector<std::string>{
-                       field + "it is empty; going on with the value read before",
-                       field + "No such file or directory; going on with the value read before",
+                       field + "it is empty; the value read before stays in use",
+                       field + "No such file or directory; the value read before stays in use",
                        field + "usable again"});
 }
 
@@ -240,7 +240,7 @@ TEST_CASE("Credentials: a hanging file is reported after 10 s, and the previous 
     f.files->release();
     CHECK(f.get() == "Bearer two");
     CHECK(f.problem.empty());
-    CHECK(f.log == std::vector<std::string>{problem + "; going on with the value read before",
+    CHECK(f.log == std::vector<std::string>{problem + "; the value read before stays in use",
                                             "bearer_token_file " + path + ": usable again"});
 }
 

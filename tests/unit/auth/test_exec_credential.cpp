@@ -126,7 +126,7 @@ TEST_CASE("ExecCredential: what kubectl takes is taken") {
 }
 
 TEST_CASE("ExecCredential: output of another form is named with what to do, and not repeated") {
-    const std::string not_json = "what it printed is not JSON: ";
+    const std::string not_json = "its output is not JSON: ";
     const std::string json = "(often --output json)";
     struct Row {
         std::string output, likely, remedy;
@@ -139,7 +139,7 @@ TEST_CASE("ExecCredential: output of another form is named with what to do, and 
              Row{"s3cret.s3cret.s3cret\n", "it looks like a bare token; ", json},
              Row{"Fetching s3cret ...\n" + credential(R"({"token": "s3cret"})"),
                  "other text, such as a line of a log, comes before it; ", "standard error"},
-             Row{"Usage: s3cret [flags]\n", "it looks like text for people, ", json},
+             Row{"Usage: s3cret [flags]\n", "it looks like text for humans, ", json},
          }) {
         const std::string problem = read_exec_credential(row.output, v1).problem;
         INFO(problem);
@@ -159,24 +159,24 @@ TEST_CASE("ExecCredential: an answer that will not do says what is wrong with it
                                "JSON (often --output json)";
     CHECK(problem("") == "it printed nothing");
     CHECK(problem(" \n") == "it printed nothing");
-    CHECK(problem("<html>").starts_with("what it printed is not JSON: "));
+    CHECK(problem("<html>").starts_with("its output is not JSON: "));
     CHECK(problem(credential(R"({"token": "s3cret"})").substr(0, 90))
-              .starts_with("what it printed is not JSON: "));
+              .starts_with("its output is not JSON: "));
     CHECK(problem(credential(R"({"token": "s3cret"})") + "{}")
-              .starts_with("what it printed is not JSON: "));
-    CHECK(problem(std::string(100'000, '[')).starts_with("what it printed is not JSON: "));
-    CHECK(problem("[]") == "what it printed is no object of JSON");
+              .starts_with("its output is not JSON: "));
+    CHECK(problem(std::string(100'000, '[')).starts_with("its output is not JSON: "));
+    CHECK(problem("[]") == "its output is not a JSON object");
     CHECK(problem(R"({"kind": "Pod"})") ==
           "it printed an object of kind \"Pod\" instead of ExecCredential; " + remedy);
     CHECK(problem(R"({"token": "s3cret"})") ==
           "it printed an object of kind \"\" instead of ExecCredential; " + remedy);
     CHECK(problem(credential(R"({"token": "s3cret"})", v1beta1)) ==
-          "it was asked for apiVersion \"client.authentication.k8s.io/v1\" and printed "
-          "\"client.authentication.k8s.io/v1beta1\"; set that as apiVersion of the exec user, or "
-          "update the program");
+          "it printed apiVersion \"client.authentication.k8s.io/v1beta1\" instead of the requested "
+          "\"client.authentication.k8s.io/v1\"; set the printed one as apiVersion of the exec "
+          "user, or update the program");
     CHECK(problem(R"({"kind":"ExecCredential","apiVersion":")" + v1 + R"("})") ==
-          "what it printed has no status, so no credentials");
-    CHECK(problem(credential("[]")) == "what it printed has no status, so no credentials");
+          "its output has no status, so no credentials");
+    CHECK(problem(credential("[]")) == "its output has no status, so no credentials");
     CHECK(problem(credential("{}")) == "it printed neither a token nor a client certificate");
     CHECK(problem(credential(R"({"token": 1})")) == "status.token is not a text");
     CHECK(problem(credential(R"({"clientCertificateData": "C"})")) ==
@@ -186,7 +186,7 @@ TEST_CASE("ExecCredential: an answer that will not do says what is wrong with it
     CHECK(problem(credential(R"({"token": "s3cret\r\nX-Evil: 1"})")) ==
           "the token contains a line break or another control character");
     CHECK(problem(credential(R"({"token": "t", "expirationTimestamp": "tomorrow"})")) ==
-          "status.expirationTimestamp is no time of RFC 3339: \"tomorrow\"");
+          "status.expirationTimestamp is not an RFC 3339 time: \"tomorrow\"");
 }
 
 TEST_CASE("ExecCredential: a certificate and a key that are none, or not of each other") {

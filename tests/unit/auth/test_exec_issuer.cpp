@@ -170,8 +170,8 @@ TEST_CASE("Exec: a token is renewed a minute before it expires") {
     f.programs->issue(R"({"token": "two", "expirationTimestamp": ")" + in_future(-1h) + "\"}");
     f.settle();
     CHECK(*f.received == "Bearer two");
-    CHECK(f.problem == "exec login: the credentials had expired before they came; is the clock of "
-                       "this machine wrong?");
+    CHECK(f.problem == "exec login: the credentials had expired before they arrived; is the clock "
+                       "of this machine wrong?");
 }
 
 TEST_CASE("Exec: a missing program is reported with its hint, and tried ten times in ten minutes") {
@@ -225,7 +225,7 @@ TEST_CASE("Exec: each way to fail says what to do") {
     SECTION("no permission") {
         result.end = End::not_allowed;
         result.detail = "Permission denied";
-        CHECK(error_of(result) == "error: exec login: it must not be executed (Permission denied); "
+        CHECK(error_of(result) == "error: exec login: it is not executable (Permission denied); "
                                   "chmod +x may be missing");
     }
     SECTION("no start") {

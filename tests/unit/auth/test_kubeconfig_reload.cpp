@@ -127,7 +127,7 @@ TEST_CASE("KubeconfigReload: a file that is gone or wrong replaces nothing and i
     f.check();
     REQUIRE(f.log.size() == 1);
     CHECK(f.log.front().starts_with(f.said(f.directory.path("kc") + ":")));
-    CHECK(f.log.front().ends_with("; going on with what was read before"));
+    CHECK(f.log.front().ends_with("; the previous content stays in use"));
     CHECK_FALSE(test::contains(f.take_log().front(), "sesame"));
 
     std::filesystem::remove(f.directory.path("kc"));
@@ -135,7 +135,7 @@ TEST_CASE("KubeconfigReload: a file that is gone or wrong replaces nothing and i
     f.check();
     CHECK(f.take_log() ==
           Lines{f.said(f.directory.path("kc") +
-                       ": No such file or directory; going on with what was read before")});
+                       ": No such file or directory; the previous content stays in use")});
     CHECK(f.changes.empty());
 
     f.directory.write("kc", text_of("one"));

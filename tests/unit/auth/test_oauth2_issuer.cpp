@@ -116,13 +116,13 @@ TEST_CASE("OAuth2: each failure is reported in the words of the service, without
                    R"({"error": {"code": 400, "message": "no s3cret&more", "status": "BAD"}})") ==
           prefix + "it answered HTTP 400: BAD: no <redacted>");
     CHECK(error_of(302, "") == prefix + "it answered HTTP 302, a redirect, which is not followed; "
-                                        "set token_url to where it leads");
+                                        "set token_url to its destination");
     CHECK(error_of(200, "<html>log in</html>", "text/html") ==
-          prefix + "it answered text/html that is no object of JSON; is this the token_url?");
+          prefix + "it answered text/html that is not a JSON object; is this the token_url?");
     CHECK(error_of(200, "{}") == prefix + "its answer has no access_token");
     CHECK(error_of(200, R"({"access_token": 1})") == prefix + "its answer has no access_token");
     CHECK(error_of(200, R"({"access_token": "t", "token_type": "mac"})") ==
-          prefix + "it answered a token of the type \"mac\" instead of Bearer");
+          prefix + "it returned a token of the type \"mac\" instead of Bearer");
     CHECK(error_of(200, R"({"access_token": ")" + std::string(2 << 20, 'x') + "\"}") ==
           prefix + "it answered more than 1 MiB");
     CHECK(error_of(200, R"({"access_token": "a\r\nX-Evil: 1"})") ==

@@ -181,15 +181,15 @@ TEST_CASE("RenewedCredentials: times of expiry may be far away, or long ago") {
 TEST_CASE("RenewedCredentials: what has expired when it comes serves, is said, and does not loop") {
     Renewed r;
     r.get();
-    const std::string problem = "exec login: the credentials had expired before they came; is the "
-                                "clock of this machine wrong?";
+    const std::string problem = "exec login: the credentials had expired before they arrived; is "
+                                "the clock of this machine wrong?";
     for (const long pause : {10, 20, 40, 60, 60, 60}) {
         r.issue_until("one", std::chrono::sys_days(std::chrono::year(2026) / 3 / 4));
         CHECK(r.received.back() == "Bearer one");
         CHECK(r.last->problem == problem);
         CHECK(r.seconds_to_issue() == pause);
     }
-    CHECK(r.log == Texts{problem + "; going on with the credentials there are"});
+    CHECK(r.log == Texts{problem + "; the present credentials stay in use"});
     r.issue("two");
     CHECK(r.log.size() == 2);
     CHECK(r.log.back() == "exec login: works again");
@@ -227,7 +227,7 @@ TEST_CASE("RenewedCredentials: a renewal that fails leaves what is good, until i
     r.get();
     r.fail("exec login: exit status 1");
     CHECK(r.received == Texts{"error: exec login: exit status 1"});
-    CHECK(r.log == Texts{"exec login: exit status 1; going on with the credentials there are"});
+    CHECK(r.log == Texts{"exec login: exit status 1; the present credentials stay in use"});
 }
 
 TEST_CASE("RenewedCredentials: a storm of refusals is few issues") {

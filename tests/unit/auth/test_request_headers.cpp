@@ -102,10 +102,10 @@ TEST_CASE("Requests: headers from files are read again, and a broken file keeps 
     f.advance(60s);
     CHECK(f.get() == "Bearer t");
     CHECK(contains(f.headers, "X-B: two\r\n"));
-    CHECK(f.log == std::vector<std::string>{
-                       "header X-B " + directory.path("b") +
-                       ": it contains a line break or another control character; going on with "
-                       "the value read before"});
+    CHECK(f.log ==
+          std::vector<std::string>{"header X-B " + directory.path("b") +
+                                   ": it contains a line break or another control character; the "
+                                   "value read before stays in use"});
     // Immediately after a 401.
     directory.write("b", "four-of-a-kind");
     CHECK(f.refuse()->value());

@@ -208,12 +208,12 @@ TEST_CASE("ProtobufDecoder: a list whose frame is broken is malformed, in words"
              {"<html></html>", "the body is not Kubernetes' protobuf"},
              {magic + endless, "an endless integer"},
              {magic + std::string(1, '\0'), "a field without a number"},
-             {magic + "\x13", "a field of no known type"},
+             {magic + "\x13", "a field of an unknown type"},
              {magic + pods + "\x12" + endless, "an endless integer"},
              {magic + pods + "\x12\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", "it has no end"},
              {magic + pods + Message().raw("\x12\x03\x12\x7F").bytes, "longer than the list"},
-             {magic + pods + Message().raw("\x12\x02\x12\xFF\x01").bytes, "goes on behind it"},
-             {magic + pods + Message().raw("\x12\x01\x12\x01").bytes, "goes on behind it"},
+             {magic + pods + Message().raw("\x12\x02\x12\xFF\x01").bytes, "extends beyond it"},
+             {magic + pods + Message().raw("\x12\x01\x12\x01").bytes, "extends beyond it"},
              {magic + pods + Message().raw("\x12\x02\x09 eight by").bytes, "longer than the list"},
              {magic + pods + Message().add(2, list({})).add(2, list({})).bytes, "two lists"},
              {magic + Message().text(1, "\xFF").bytes, "kind is not protobuf"},
@@ -246,7 +246,7 @@ TEST_CASE("ProtobufDecoder: what is no frame of an event is malformed, in words"
           std::string(4, '\xFF'), std::string(4, '\0'), std::string("\x08\0\0\x01", 4)}) {
         const auto result = read_watch(Kind::pod, body);
         CHECK(result.ec == errc::malformed_response);
-        CHECK_THAT(result.problem, ContainsSubstring("no stream of events in protobuf"));
+        CHECK_THAT(result.problem, ContainsSubstring("not a stream of events in protobuf"));
     }
     for (const std::string& bytes : {std::string("xxxx"), endless, Message().text(2, "").bytes,
                                      Message().number(1, 5).bytes}) {

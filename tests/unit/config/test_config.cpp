@@ -692,7 +692,7 @@ TEST_CASE("find_api_server: options that clash with a kubeconfig that was found 
     config.api_server.auth.bearer_token_file = "f";
     CHECK(config_error([&] { find_api_server(config); }) ==
           "api_server.auth.bearer_token_file: needs the URL of api_server; none was given, and the "
-          "kubeconfig that was found says how to talk to its server: " +
+          "kubeconfig found has the access to its server: " +
               path);
     const ScopedVariable list("KUBECONFIG", path);
     CHECK(config_error([&] { find_api_server(config); }).ends_with(": " + path));

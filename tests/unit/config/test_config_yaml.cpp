@@ -325,7 +325,7 @@ TEST_CASE("parse_sd_config: deep nesting, cycles and alias bombs end in an error
     for (const std::string piece : {"[", "{", "- ", "? ", "{a: "}) {
         std::string deep;
         for (int i = 0; i < 20000; ++i) deep += piece;
-        CHECK(contains(problem(deep), "nested too deep"));
+        CHECK(contains(problem(deep), "nested too deeply"));
     }
     CHECK(contains(problem("&a {role: pod, namespaces: *a}"), "namespaces.role: unknown key"));
     CHECK(contains(problem("role: pod\nnamespaces: {names: &n [*n]}"), "must be a text"));

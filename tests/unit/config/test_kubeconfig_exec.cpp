@@ -72,7 +72,7 @@ TEST_CASE("kubeconfig: a plugin of v1 says whether it is interactive, one of v1b
           "kc:10: users[0].user.exec.interactiveMode: must be Never, IfAvailable or Always");
     CHECK(user_problem(plugin("command: p, interactiveMode: Always")) ==
           "kc:10: users[0].user.exec.interactiveMode: Always: the program prompts the user at a "
-          "terminal, and here is none; if it can do without, set IfAvailable, else use other "
+          "terminal, and there is none; if it works without one, set IfAvailable, else use other "
           "credentials, such as a token of a service account (kubectl create token NAME)");
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("kubeconfig: what is wrong with a plugin is said with what would be ri
         {"exec: {}", "apiVersion: is missing; allowed are client.authentication.k8s.io/v1 and"},
         {"exec: {apiVersion: v1}", "apiVersion: must be client.authentication.k8s.io/v1 or"},
         {"exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: aws}",
-         "apiVersion: v1alpha1 is not spoken any more, nor is it by kubectl since 1.24; update"},
+         "apiVersion: v1alpha1 is not supported, nor by kubectl since 1.24; update"},
         {"exec: {apiVersion: client.authentication.k8s.io/v1}", "command: is missing"},
         {"exec: {apiVersion: client.authentication.k8s.io/v1, command: \"a\\0b\"}",
          "command: must not contain a NUL character"},
@@ -138,8 +138,8 @@ TEST_CASE("kubeconfig: an extension that never ends is an error") {
         return problem_of(
             one_context(extended(yaml), plugin("command: p, provideClusterInfo: true")));
     };
-    CHECK(contains(problem("&a [*a]"), "is nested too deep"));
-    CHECK(contains(problem("&a {b: *a}"), "is nested too deep"));
+    CHECK(contains(problem("&a [*a]"), "is nested too deeply"));
+    CHECK(contains(problem("&a {b: *a}"), "is nested too deeply"));
     std::string laughs = "[&a0 [x, x, x, x, x, x, x, x, x, x]";
     for (int i = 1; i < 8; ++i) {
         laughs += ", &a" + std::to_string(i) + " [";

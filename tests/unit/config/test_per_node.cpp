@@ -57,7 +57,7 @@ TEST_CASE("per_node: what would be cluster-wide on every node is refused, unless
         CAPTURE(to_string(role));
         const std::string error = config_error([&] { per_node(of_role(role), "n1"); });
         CHECK_THAT(error, StartsWith("role: role " + std::string(to_string(role))));
-        CHECK_THAT(error, ContainsSubstring("every node would be sent every change"));
+        CHECK_THAT(error, ContainsSubstring("the server would send every change"));
         CHECK(per_node(of_role(role), "n1", ClusterWide::allow) == of_role(role));
     }
     DiscoveryConfig config = of_role(Role::pod);

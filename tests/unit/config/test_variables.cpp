@@ -49,9 +49,9 @@ TEST_CASE("Variables: what has no value stays as it is") {
 TEST_CASE("Variables: text with a variable is refused if the program supplies none") {
     CHECK(config_error([] { expand("a\nb: %{NODE}", {}); }) ==
           "f.yml:2: the text contains %{NODE}, a variable of the environment, and this program "
-          "gives none to configuration files");
+          "passes none to configuration files");
     CHECK(config_error([] { expand("%{" + std::string(100, 'x'), {}); }) ==
-          "f.yml:1: the text contains, a variable of the environment, and this program gives none "
+          "f.yml:1: the text contains, a variable of the environment, and this program passes none "
           "to configuration files");
     CHECK(expand("%{NODE}", {}, P) == "%{NODE}");
 }
@@ -59,7 +59,7 @@ TEST_CASE("Variables: text with a variable is refused if the program supplies no
 TEST_CASE("Variables: values that contain one another end in an error") {
     CHECK(config_error([] {
               expand("%{A}", lookup({{"A", "%{B}"}, {"B", "%{A}"}}));
-          }) == "f.yml:1: the values of variables contain one another without end, or too deep");
+          }) == "f.yml:1: the values of variables refer to each other without end, or too deeply");
     std::map<std::string, std::string, std::less<>> laughs{{"X0", "0123456789"}};
     for (int i = 1; i < 30; ++i) {
         std::string value;

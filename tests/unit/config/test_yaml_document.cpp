@@ -170,17 +170,17 @@ TEST_CASE("parse_yaml: values are nested in 500 collections at most") {
         return std::string(depth, '[') + std::string(depth, ']');
     };
     CHECK(yaml_problem(nested(500)) == "");
-    CHECK(yaml_problem(nested(501)) == "f:1: the YAML is nested too deep");
+    CHECK(yaml_problem(nested(501)) == "f:1: the YAML is nested too deeply");
     std::string deep;
     for (std::size_t i = 0; i < 1000; ++i) deep += std::string(i, ' ') + "a:\n";
-    CHECK(yaml_problem(deep) == "f:501: the YAML is nested too deep");
+    CHECK(yaml_problem(deep) == "f:501: the YAML is nested too deeply");
 }
 
 // Without the limit on depth in the search for the tag this takes many minutes.
 TEST_CASE("parse_yaml: a tag and very many nested collections end in an error at once") {
     std::string deep = "- ! a\n- ";
     for (int i = 0; i < 300'000; ++i) deep += "[a,";
-    CHECK(yaml_problem(deep) == "f:2: the YAML is nested too deep");
+    CHECK(yaml_problem(deep) == "f:2: the YAML is nested too deeply");
 }
 
 TEST_CASE("parse_yaml: random texts end in a document or in an error with a line") {
@@ -231,12 +231,12 @@ TEST_CASE("YamlValue: anchors cannot stand for more than a bound") {
     constexpr std::size_t any = static_cast<std::size_t>(-1);
     const std::string problem =
         config_error([&] { (void)to_json(document, {.max_values = any, .max_bytes = any}); });
-    CHECK(problem.ends_with(": anchors stand for too much"));
+    CHECK(problem.ends_with(": anchors expand to too much"));
 
     std::string text = "a: &a '" + std::string(100'000, 'x') + "'\nb: [";
     for (int i = 0; i < 10'000; ++i) text += "*a, ";
     const YamlValue repeated = YamlValue::parse(text + "]", "f");
     CHECK(config_error([&] {
               (void)to_json(repeated["b"], {.max_values = any, .max_bytes = any});
-          }).ends_with(": anchors stand for too much"));
+          }).ends_with(": anchors expand to too much"));
 }

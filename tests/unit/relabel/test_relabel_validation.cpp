@@ -221,7 +221,7 @@ TEST_CASE("Relabelling rules: a regex has to compile, also by Go's rules") {
         CHECK(regex(text) == "");
     }
     // Without the enclosing anchors.
-    CHECK(regex("(a") == "relabel_configs[0].regex: is no regular expression of RE2, which has "
+    CHECK(regex("(a") == "relabel_configs[0].regex: is not a regular expression of RE2, which has "
                          "neither look-around nor back-references: missing )");
 }
 

@@ -218,7 +218,7 @@ TEST_CASE("Failures: anchors that stand for very much end in an error at once") 
     const auto failures = refusal(yaml);
     CHECK(std::clock() - begin < 20 * cpu_second);
     REQUIRE_FALSE(failures.empty());
-    CHECK(failures.front().message == "anchors stand for too much");
+    CHECK(failures.front().message == "anchors expand to too much");
 }
 
 TEST_CASE("Failures: a misspelt key is a mistake however many unknown ones stand before it") {
@@ -249,7 +249,7 @@ TEST_CASE("Failures: what global says is not copied into more jobs than memory b
         CHECK(file.jobs.size() > 60);
         CHECK(file.jobs.size() < 70);
         REQUIRE(file.failures.size() == 100 - file.jobs.size());
-        CHECK(file.failures[0].message == "global says too much for so many jobs");
+        CHECK(file.failures[0].message == "global is too large for so many jobs");
     }
 }
 

@@ -170,9 +170,9 @@ TEST_CASE("Handed over: notes say what a key is about") {
         {"d/p.yml:6: scrape_configs[0].authorization",
          "is about how to scrape: left to the program", About::scraping},
         {"d/p.yml:7: scrape_configs[0].dns_sd_configs",
-         "finds targets in a way that k8s_sd does not know: left to the program", About::targets},
+         "finds targets in a way unknown to k8s_sd: left to the program", About::targets},
         {"d/p.yml:8: scrape_configs[0].aws_sd_configs",
-         "finds targets in a way that k8s_sd does not know: left to the program", About::targets},
+         "finds targets in a way unknown to k8s_sd: left to the program", About::targets},
         {"d/p.yml:9: scrape_configs[0].label_limit", "is not about targets: left to the program",
          About::samples},
         {"d/p.yml:10: scrape_configs[0].new_key", "is an unknown key: ignored", About::unknown}};

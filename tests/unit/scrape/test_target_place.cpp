@@ -130,7 +130,7 @@ TEST_CASE("vmagent's place: the labels are in the URL as they are") {
     CHECK(path("/a b") == "http://h:1/a b h:1");
     CHECK(path("/x#y") == "http://h:1/x#y h:1");
     CHECK(address_place("標籤:80") == "http://標籤:80/metrics 標籤:80");
-    CHECK(path("/%zz") == "http://h:1/%zz is no URL: a '%' is followed by no two digits");
+    CHECK(path("/%zz") == "http://h:1/%zz is no URL: a '%' is not followed by two digits");
     CHECK(address_place("h:abc") == "http://h:abc/metrics is no URL: the port must be a number");
 }
 

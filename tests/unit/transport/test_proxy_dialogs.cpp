@@ -162,8 +162,7 @@ TEST_CASE("HttpConnect: refusals say whose they are and what to do") {
          "answers CONNECT to api.corp:6443 with 302 Found; is it a proxy?"},
         {"HTTP/1.1 101 Switching\r\n\r\n",
          "answers CONNECT to api.corp:6443 with 101 Switching; is it a proxy?"},
-        {"HTTP/1.1 200 OK\r\n\r\n<html>",
-         "sent more than its answer, before the server was spoken to"},
+        {"HTTP/1.1 200 OK\r\n\r\n<html>", "sent data after its answer, before any request"},
     };
     for (const auto& [answer, problem, proxy] : cases) {
         INFO(answer);
@@ -235,7 +234,7 @@ TEST_CASE("ProxyDialog: an end instead of an answer") {
     HttpConnect http({}, "h", "1");
     http.feed("HTTP/1.1 200");
     http.feed_end();
-    CHECK(http.problem() == "closed the connection instead of an answer");
+    CHECK(http.problem() == "closed the connection without an answer");
     Socks5 socks({}, "h", "1");
     socks.feed_end();
     CHECK(socks.state() == State::failed);
@@ -312,7 +311,7 @@ TEST_CASE("Socks5: refusals say why") {
     CHECK(problem(3) == to + "the network cannot be reached (SOCKS5 code 3)");
     CHECK(problem(4) == to + "the host is unknown or cannot be reached (SOCKS5 code 4)");
     CHECK(problem(5) == to + "the connection is refused (SOCKS5 code 5)");
-    CHECK(problem(6) == to + "the time to live of a packet is over (SOCKS5 code 6)");
+    CHECK(problem(6) == to + "the time to live of a packet has expired (SOCKS5 code 6)");
     CHECK(problem(7) == to + "it does not know the command (SOCKS5 code 7)");
     CHECK(problem(8) == to + "it does not know this kind of address (SOCKS5 code 8)");
     CHECK(problem(9) == to + "unknown reason (SOCKS5 code 9)");
@@ -327,9 +326,9 @@ TEST_CASE("Socks5: what is no proxy of SOCKS5") {
     CHECK(contains(socks({bytes({0x15, 3, 3})}).problem, "does not speak SOCKS5"));
     CHECK(contains(socks({no_login, bytes({4, 0, 0, 1})}).problem, "another version"));
     CHECK(contains(socks({no_login, bytes({5, 0, 0, 9, 9})}).problem, "unknown kind of address"));
-    CHECK(socks({no_login + "x"}).problem == "sent more than its answer");
+    CHECK(socks({no_login + "x"}).problem == "sent data after its answer");
     CHECK(socks({no_login, connected + "x"}).problem ==
-          "sent more than its answer, before the server was spoken to");
+          "sent data after its answer, before any request");
 }
 
 TEST_CASE("Socks5: what does not fit into its messages is not sent") {

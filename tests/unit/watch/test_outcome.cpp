@@ -110,7 +110,7 @@ TEST_CASE("judge: what each status of the protocol means, to a list and to a wat
         {302, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, "redirect"},
         {400, "refused", "rejected", "rejected", errc::bad_request, &M::other_errors, "selectors"},
         {401, "credentials", "credentials", "credentials", errc::unauthorized, &M::unauthorized,
-         "token may"},
+         "missing or expired"},
         {403, "refused", "refused", "refused", errc::forbidden, &M::forbidden, "ClusterRole"},
         {404, "absent", "absent", "absent", errc::not_found, &M::not_found, "no such API"},
         {405, "refused", "refused", "refused", errc::unexpected_status, &M::other_errors, ""},
@@ -320,8 +320,7 @@ TEST_CASE("judge: a 401 names the server's clock and the mistake in the credenti
     x.credentials_problem = "bearer_token_file /token: it is empty";
     CHECK(judge(x, {}).failure.message ==
           "HTTP 401: Unauthorized; the server's clock says Thu, 01 Jan 1970 00:00:00 GMT; check "
-          "the credentials: there may be none, the token may have expired, or be of another "
-          "cluster; "
+          "the credentials: they may be missing or expired, or be of another cluster; "
           "bearer_token_file /token: it is empty");
     x.head.status = 403;
     CHECK_FALSE(says(judge(x, {}), "bearer_token_file"));
@@ -430,7 +429,7 @@ TEST_CASE("judge: no message advises to grant rights to anonymous") {
                        status_body("pods is forbidden: User \\\"system:anonymous\\\" cannot list")),
               {});
     CHECK_FALSE(says(verdict, "grant"));
-    CHECK(says(verdict, "without credentials that it knows"));
+    CHECK(says(verdict, "no credentials known to it"));
 }
 
 TEST_CASE("judge: a refused impersonation names only that permission") {

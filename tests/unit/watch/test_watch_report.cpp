@@ -198,8 +198,8 @@ TEST_CASE("WatchReport: objects that cannot be read are an error until they can 
     CHECK_FALSE(read_change());
     CHECK(r.report.whole_status().error == errc::object_too_large);
     CHECK(r.report.whole_status().message ==
-          url + "an object is larger than max_object_bytes: ns/b; what was known stays, and is "
-                "removed when it is gone");
+          url + "an object is larger than max_object_bytes: ns/b; the last known state stays until "
+                "the object is deleted");
     CHECK_FALSE(r.status().error);  // of requests
     r.report.on_bad_object(bad("a", errc::object_too_large), true);
     CHECK(r.report.whole_status().message.find("ns/a and 1 more") != std::string::npos);

@@ -200,7 +200,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         error_code no_address;
         asio::ip::make_address(host, no_address);
         if (!no_address) return ok(host + " is an address", &AccessCheck::connect);
-        limit_step("the name server may be away");
+        limit_step("the name server may be unreachable");
         step_.set_lookup(Lookups::async_resolve(strand_, environment_.resolver, host,
                                                 guarded(&AccessCheck::on_addresses)));
     }
@@ -240,7 +240,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     // Before TLS, because the credentials may contain a client certificate.
     void get_credentials() {
         begin("credentials");
-        limit_step("the program, server or file that has them may hang");
+        limit_step("the program, server or file that provides them may hang");
         client_->credentials.async_get(guarded(&AccessCheck::on_credentials));
     }
     void on_credentials(const RequestCredentials& credentials) {
@@ -287,7 +287,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
 
     template <class Method>
     void dial(const ConnectTarget& target, Method on_end) {
-        limit_step("a firewall may drop what is sent there");
+        limit_step("a firewall may drop packets to it");
         try {
             ByteStream* const stream =
                 step_.set_stream(environment_.connector->make_stream(strand_, target));
@@ -314,7 +314,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
             return fail(verdict.failure.ec, verdict.failure.message, &AccessCheck::end);
         const std::string version = status == 200 ? read_server_version(answer.body) : "";
         ok(std::string(has_credentials_ ? "the server does not refuse the credentials"
-                       : status == 403  ? "the server takes anonymous requests"
+                       : status == 403  ? "the server accepts anonymous requests"
                                         : "the server asks for no credentials") +
                (version.empty() ? "" : "; it is Kubernetes " + version),
            &AccessCheck::ask);
@@ -348,7 +348,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         const bool newest = checks_.current().api_version.empty();
         if (answer.head.status != 404 || schema.older_versions.empty() || !newest)
             return judge_answer(answer);
-        limit_step("the server does not say in which versions it has the API");
+        limit_step("the server does not list the versions of the API");
         client_->served_versions.async_get(
             kind, schema.older_versions, ApiAbsence::max_query_pause(schema.custom),
             [again = guarded(&AccessCheck::on_versions), answer](ServedVersions::Answer served) {

@@ -71,7 +71,7 @@ ProgramRunner::Result not_started(std::string why) {
 
 ProgramRunner::Result run_program(detail::ChildProcess& child, Steady::time_point asked) try {
     if (Steady::now() - asked > detail::max_program_queue_time) {
-        return not_started("the programs that were asked for before it ran for too long");
+        return not_started("earlier programs in the queue ran for too long");
     }
     const detail::BlockingCall waits;
     return child.run();
@@ -104,7 +104,7 @@ class SystemProgramRunner final : public ProgramRunner {
         const auto asked = Steady::now();
         const auto call = [child, handler, asked] { handler(run_program(*child, asked)); };
         if (!threads->run(call, group)) {
-            handler(not_started("too many programs wait, or there is no thread"));
+            handler(not_started("too many programs wait, or no thread can be started"));
         }
         return {child.get(), [child](void*) { child->kill(); }};
     }

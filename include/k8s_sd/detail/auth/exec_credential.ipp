@@ -78,7 +78,7 @@ std::string describe_output(std::string_view output, const std::string& json_pro
     if (output.find_first_of(" \t\r\n") == std::string_view::npos) {
         return likely + "a bare token; " + exec_remedy;
     }
-    return likely + "text for people, such as a help or a log; " + exec_remedy;
+    return likely + "text for humans, such as help or a log; " + exec_remedy;
 }
 
 /// As in client-go, an object without a kind has the expected one.
@@ -95,8 +95,9 @@ std::string problem_of_type(const boost::json::object& object, std::string_view 
                exec_remedy;
     }
     if (came == api_version) return {};
-    return "it was asked for apiVersion " + in_quotes(api_version) + " and printed " +
-           exec_word(came) + "; set that as apiVersion of the exec user, or update the program";
+    return "it printed apiVersion " + exec_word(came) + " instead of the requested " +
+           in_quotes(api_version) +
+           "; set the printed one as apiVersion of the exec user, or update the program";
 }
 
 IssuedCredentials read_exec_status(const boost::json::object& status) {
@@ -134,7 +135,7 @@ IssuedCredentials read_exec_status(const boost::json::object& status) {
     const std::string_view expiry = json_text(status, "expirationTimestamp");
     if (expiry.empty()) return issued;
     if (!read_rfc3339(expiry)) {
-        return bad_exec_credential("status.expirationTimestamp is no time of RFC 3339: " +
+        return bad_exec_credential("status.expirationTimestamp is not an RFC 3339 time: " +
                                    exec_word(expiry));
     }
     issued.expiry = read_go_time(expiry);
@@ -156,16 +157,16 @@ IssuedCredentials read_exec_credential(std::string_view output, std::string_view
     if (text.empty()) return bad_exec_credential("it printed nothing");
     CleansedJson json(text);
     if (!json.problem().empty()) {
-        return bad_exec_credential("what it printed is not JSON: " +
+        return bad_exec_credential("its output is not JSON: " +
                                    describe_output(text, json.problem()));
     }
     const boost::json::object* object = json.value().if_object();
-    if (!object) return bad_exec_credential("what it printed is no object of JSON");
+    if (!object) return bad_exec_credential("its output is not a JSON object");
     std::string problem = problem_of_type(*object, api_version);
     if (!problem.empty()) return bad_exec_credential(std::move(problem));
     const boost::json::value* status = object->if_contains("status");
     if (!status || !status->is_object()) {
-        return bad_exec_credential("what it printed has no status, so no credentials");
+        return bad_exec_credential("its output has no status, so no credentials");
     }
     return read_exec_status(status->get_object());
 }

@@ -149,7 +149,7 @@ std::string ExecIssuer::problem_of(const ProgramRunner::Result& result) const {
         case too_much_output: return "it printed more than 1 MiB";
         case not_found: return "there is no such program: " + printable(result.detail) + hint;
         case not_allowed:
-            return "it must not be executed (" + printable(result.detail) +
+            return "it is not executable (" + printable(result.detail) +
                    "); chmod +x may be missing";
         case not_started: return "it could not be started: " + printable(result.detail);
     }

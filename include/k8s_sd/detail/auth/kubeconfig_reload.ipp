@@ -132,7 +132,7 @@ void KubeconfigReload::report(const std::string& problem) {
         problem.empty() ? LogEvent::kubeconfig_recovered : LogEvent::kubeconfig_failed;
     logger_.log(LogLevel::warning, event,
                 name() + (problem.empty() ? "usable again"
-                                          : problem + "; going on with what was read before"));
+                                          : problem + "; the previous content stays in use"));
 }
 
 std::string KubeconfigReload::name() const {

@@ -167,11 +167,11 @@ IssuedCredentials OAuth2Issuer::read_answer() const {
     const boost::json::object* object = json.value().if_object();
     if (!object) {
         return no_service_token("it answered " + printable(response_->head().content_type) +
-                                " that is no object of JSON; is this the token_url?");
+                                " that is not a JSON object; is this the token_url?");
     }
     const std::string_view type = json_text(*object, "token_type");
     if (!type.empty() && lower_case(type) != "bearer") {
-        return no_service_token("it answered a token of the type " +
+        return no_service_token("it returned a token of the type " +
                                 in_quotes(redact_tokens(printable(type))) + " instead of Bearer");
     }
     IssuedCredentials issued;
@@ -185,7 +185,7 @@ std::string OAuth2Issuer::problem_of_status() const {
     const unsigned status = response_->head().status;
     std::string problem = "it answered HTTP " + std::to_string(status);
     if (status >= 300 && status < 400) {
-        return problem + ", a redirect, which is not followed; set token_url to where it leads";
+        return problem + ", a redirect, which is not followed; set token_url to its destination";
     }
     const std::string message = read_foreign_error(response_->body());
     return message.empty() ? problem : problem + ": " + printable(redact(message));

@@ -109,9 +109,8 @@ void RenewedCredentials::accept(IssuedCredentials issued) {
     if (!stated) return pause(in_vain);
     const std::chrono::seconds lifetime = std::min(*stated, max_lifetime);
     if (lifetime.count() <= 0) {
-        problem_ = options_.name +
-                   ": the credentials had expired before they came; is the clock of this machine "
-                   "wrong?";
+        problem_ = options_.name + ": the credentials had expired before they arrived; is the "
+                                   "clock of this machine wrong?";
     }
     renewal_ = now + lifetime - renewal_margin(lifetime);
     // Clocks differ: let the server decide about apparently expired credentials.
@@ -142,7 +141,7 @@ void RenewedCredentials::report() {
         problem_.empty() ? LogEvent::credentials_recovered : LogEvent::credentials_failed;
     logger_.log(LogLevel::warning, event,
                 problem_.empty() ? options_.name + ": works again"
-                                 : problem_ + "; going on with the credentials there are");
+                                 : problem_ + "; the present credentials stay in use");
 }
 
 std::shared_ptr<const RequestCredentials> RenewedCredentials::answer() const {

@@ -51,8 +51,8 @@ struct SecretTexts::Text {
             problem.empty() ? LogEvent::credentials_recovered : LogEvent::credentials_failed;
         logger.log(LogLevel::warning, event,
                    problem.empty() ? name + ": usable again"
-                                   : problem + "; going on with the value " +
-                                         (from_file ? "read before" : "beside it"));
+                                   : problem + (from_file ? "; the value read before stays in use"
+                                                          : "; the value beside it is used"));
     }
 
     const std::string name;

@@ -6,7 +6,7 @@ namespace {
 
 const char* message_of(errc value) noexcept {
     switch (value) {
-        case errc::invalid_config: return "the configuration cannot work";
+        case errc::invalid_config: return "the configuration contradicts itself";
         case errc::credentials_unavailable:
             return "a token, password, certificate or key cannot be read";
         case errc::bad_request: return "the server rejects a parameter of the request (400, 422)";
@@ -34,17 +34,17 @@ const char* message_of(errc value) noexcept {
         case errc::object_not_found: return "there is no object of this name";
         case errc::not_synced: return "the object was not read within get_timeout";
         case errc::unexpected_encoding:
-            return "the body of the answer is compressed, which was not asked for";
+            return "the body of the answer is compressed, although not requested";
         case errc::endless_list: return "the pages of the list repeat, or do not end";
         case errc::too_many_objects: return "there are more objects than max_objects";
-        case errc::short_watches: return "watches end at once and bring nothing";
+        case errc::short_watches: return "watches end at once without an event";
         case errc::too_many_watches:
-            return "as many watches of this server are open as may be; polling instead";
+            return "the limit of open watches of this server is reached; polling instead";
         case errc::connector_failed: return "a connection cannot be made";
         case errc::proxy_failed: return "the proxy does not connect to the server";
         case errc::source_failed: return "a source of targets has failed";
         case errc::target_file_failed: return "a file of targets cannot be read or understood";
-        case errc::target_list_too_large: return "a list of targets is larger than it may be";
+        case errc::target_list_too_large: return "a list of targets is larger than its limit";
         case errc::too_many_targets:
             return "an object has more targets than max_targets_per_object";
         case errc::ping_timeout: return "the connection is dead: no answer to a PING";

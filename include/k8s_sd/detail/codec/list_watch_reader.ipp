@@ -180,7 +180,7 @@ error_code ListWatchReader::report_deleted() {
     } else if (is_of_other_kind()) {
         report_bad({}, unusable);
     } else {
-        return fail(errc::malformed_response, "the event of a deletion brings " + unusable);
+        return fail(errc::malformed_response, "a DELETED event has " + unusable);
     }
     return {};
 }

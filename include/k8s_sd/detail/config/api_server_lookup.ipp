@@ -22,7 +22,7 @@ std::string variable(const char* name) {
 void use_kubeconfig(DiscoveryConfig& config, std::string found) {
     if (const char* option = detail::first_server_option(config.api_server)) {
         throw ConfigError(option, "needs the URL of api_server; none was given, and the kubeconfig "
-                                  "that was found says how to talk to its server: " +
+                                  "found has the access to its server: " +
                                       detail::printable(found));
     }
     config.kubeconfig_file = std::move(found);

@@ -65,7 +65,7 @@ bool read_version(const YamlValue& value, TlsVersion& version) {
     } else if (name == "tls13") {
         version = TlsVersion::tls_1_3;
     } else if (!name.empty()) {
-        value.fail("is no version of TLS; allowed are TLS12 and TLS13");
+        value.fail("is not a version of TLS; allowed are TLS12 and TLS13");
     }
     return true;
 }
@@ -88,7 +88,7 @@ void read_tls(const YamlValue& value, const std::string& where, TlsConfig& tls,
     read_version(value["min_version"], tls.min_version);
     places.remember(where + ".min_version", value["min_version"]);
     if (!read_version(value["max_version"], tls.max_version)) {
-        value["max_version"].fail("the least version is TLS 1.2; allowed are TLS12 and TLS13");
+        value["max_version"].fail("the minimum version is TLS 1.2; allowed are TLS12 and TLS13");
     }
     places.remember(where + ".max_version", value["max_version"]);
 }

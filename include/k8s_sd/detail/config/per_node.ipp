@@ -43,9 +43,10 @@ DiscoveryConfig per_node(DiscoveryConfig config, std::string_view node, ClusterW
     if (const std::string part = cluster_wide_part(config); !part.empty()) {
         if (cluster_wide == ClusterWide::allow) return config;
         throw ConfigError(part.starts_with("role") ? "role" : part,
-                          part + " cannot be restricted to a node: every node would be sent every "
-                                 "change of the cluster. Discover it in a Deployment or "
-                                 "StatefulSet, or allow it if the cluster is small");
+                          part +
+                              " cannot be restricted to a node: the server would send every change "
+                              "of the cluster to every node. Discover it in a Deployment or "
+                              "StatefulSet, or allow it if the cluster is small");
     }
     const std::string name(node);
     if (config.role == Role::pod) restrict_to(config, Role::pod, "spec.nodeName=" + name);

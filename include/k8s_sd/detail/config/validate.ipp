@@ -124,8 +124,8 @@ void check_server(const DiscoveryConfig& config) {
     const char* option = url ? nullptr : detail::first_server_option(config.api_server);
     if (option) {
         throw ConfigError(option, kubeconfig
-                                      ? "must not be set together with kubeconfig_file, which says "
-                                        "how to talk to the server"
+                                      ? "must not be set together with kubeconfig_file, which has "
+                                        "the access to the server"
                                       : "needs the URL of api_server; in-cluster access uses the "
                                         "service account");
     }
@@ -152,10 +152,9 @@ void check_cluster(const ClusterName& cluster) {
                               "not start with a digit");
     }
     if (is_reserved_label(cluster.label)) {
-        throw ConfigError("cluster.label",
-                          detail::in_quotes(cluster.label) +
-                              " has a meaning of its own; use a name such as cluster, or "
-                              "__meta_cluster for a label for relabelling only");
+        throw ConfigError("cluster.label", detail::in_quotes(cluster.label) +
+                                               " is reserved; use a name such as cluster, or "
+                                               "__meta_cluster for a label for relabelling only");
     }
     if (cluster.name.size() > max_bytes || !detail::is_utf8(cluster.name)) {
         throw ConfigError("cluster.name", "must be UTF-8 of at most 1024 bytes");

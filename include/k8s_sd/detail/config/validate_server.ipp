@@ -69,7 +69,7 @@ void check_header(const std::string& where, const HttpHeader& header) {
     check_needed(where, "a name", header.name);
     if (!is_header_name(header.name)) {
         throw ConfigError(where + ".name",
-                          "is no name of a header: letters, digits, '-' and '_' are allowed");
+                          "is not the name of a header: letters, digits, '-' and '_' are allowed");
     }
     if (const std::string_view reason = reserved_because(header.name); !reason.empty()) {
         throw ConfigError(where + ".name", header.name + " " + std::string(reason));
@@ -109,7 +109,7 @@ void check_exec(const std::string& where, const ExecConfig& exec) {
     }
     if (exec.interactive_mode == ExecConfig::InteractiveMode::always) {
         throw ConfigError(where + ".interactive_mode",
-                          "always needs a terminal, which there is not; allowed are never and "
+                          "always needs a terminal, and there is none; allowed are never and "
                           "if_available");
     }
     if (exec.timeout <= Duration::zero() || exec.timeout > std::chrono::hours(1)) {

@@ -43,8 +43,9 @@ class VariableExpander {
         std::string text(reference);
         if (value) {
             if (depth == max_depth) {
-                throw ConfigError("variables", "the values of variables contain one another "
-                                               "without end, or too deep");
+                throw ConfigError(
+                    "variables",
+                    "the values of variables refer to each other without end, or too deeply");
             }
             text = expand(*value, depth + 1);
         }
@@ -82,7 +83,7 @@ std::string expand_variables(std::string_view text, LabelDialect dialect,
     const std::string place = printable(file) + ":" + std::to_string(line);
     if (!lookup) {
         throw ConfigError(place, "the text contains" + shown_variable(text.substr(first)) +
-                                     ", a variable of the environment, and this program gives "
+                                     ", a variable of the environment, and this program passes "
                                      "none to configuration files");
     }
     try {

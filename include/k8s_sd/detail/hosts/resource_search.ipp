@@ -130,13 +130,13 @@ bool ResourceSearch::is_usable(const ShortRequest::Answer& answer, std::string_v
     if (answer.cut) {
         fail(errc::malformed_response,
              group_text(name_.group) +
-                 " has too many resources: its document is longer than 4 MiB; say version, plural "
+                 " has too many resources: its document is longer than 4 MiB; set version, plural "
                  "and namespaced in WatcherConfig::resource");
         return false;
     }
     if (is_document_of(answer.body, kind)) return true;
-    fail(errc::malformed_response, "GET " + path + " answered with something else than an " +
-                                       std::string(kind) + "; is a proxy or a login in between?");
+    fail(errc::malformed_response, "GET " + path + " did not answer with an " + std::string(kind) +
+                                       "; is a proxy or a login in between?");
     return false;
 }
 
@@ -151,9 +151,8 @@ void ResourceSearch::fail(const ShortRequest::Answer& answer) {
     const std::string message = read_status_message(answer.body);
     if (!message.empty()) problem += ": " + message;
     if (status == 403) {
-        problem +=
-            "; grant the ClusterRole system:discovery, or say version, plural and namespaced in "
-            "WatcherConfig::resource";
+        problem += "; grant the ClusterRole system:discovery, or set version, plural and "
+                   "namespaced in WatcherConfig::resource";
     }
     fail(error_of_status(status), std::move(problem));
 }

@@ -82,7 +82,7 @@ void check_no_resource(const ResourceName& name) {
         return;
     }
     throw ConfigError("WatcherConfig::resource",
-                      "this is for Watcher<Generic>; here the struct says what is watched");
+                      "this is for Watcher<Generic>; here the struct determines the resource");
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ std::vector<AccessRule> required_access(const WatcherConfig& config) {
     const ResourceName& name = config.resource;
     if (name.plural.empty()) {
         throw ConfigError("WatcherConfig::resource.plural",
-                          "permissions are given to the plural name, such as \"widgets\": say it");
+                          "permissions are for the plural name, such as \"widgets\": set it");
     }
     return detail::access_to_objects(other_kind({name.kind, name.group, name.version, name.plural,
                                                  name.namespaced.value_or(true)}),

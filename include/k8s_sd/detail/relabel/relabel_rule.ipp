@@ -74,7 +74,7 @@ void CompiledRule::compile_regex(const RelabelOptions& options, PatternBudget& p
     } catch (const PatternsTooLarge& e) {
         throw ConfigError("regex", e.what());
     } catch (const std::invalid_argument& e) {
-        throw ConfigError("regex", "is no regular expression of RE2, which has neither "
+        throw ConfigError("regex", "is not a regular expression of RE2, which has neither "
                                    "look-around nor back-references: " +
                                        std::string(e.what()));
     }

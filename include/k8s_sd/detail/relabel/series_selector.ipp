@@ -168,7 +168,7 @@ class Parser {
         } else if (static_cast<unsigned char>(c) >= 0x80) {
             name += c;  // the following characters belong to names anyway
         } else {
-            fail("expected a character behind the backslash");
+            fail("expected a character after the backslash");
         }
     }
 

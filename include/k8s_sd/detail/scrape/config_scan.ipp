@@ -28,9 +28,9 @@ ConfigScan judged(ConfigScan scan, const KnownJobs& jobs, const std::string& pat
     if (!scan.update->config) return scan;
     const ScrapeConfigFile& file = *scan.update->config;
     if (!file.lists_jobs && !jobs.empty()) {
-        scan.update =
-            failed_config(path, "lists no jobs, so it may be cut; if there are to be none, "
-                                "write scrape_configs: []");
+        scan.update = failed_config(
+            path,
+            "lists no jobs, so it may be truncated; to remove all jobs, write scrape_configs: []");
         return scan;
     }
     scan.update->removed = jobs.missing_in(file);

@@ -89,7 +89,7 @@ std::string host_problem(std::string_view host) {
     if (colon != std::string_view::npos && !is_optional_port(host.substr(colon))) {
         return "the port must be a number";
     }
-    return is_sound_host(host) ? "" : "the host has a character that it must not have";
+    return is_sound_host(host) ? "" : "the host has an invalid character";
 }
 
 bool is_sound_user(std::string_view user) {
@@ -105,7 +105,7 @@ std::string authority_problem(std::string_view authority) {
     if (at == std::string_view::npos) return host_problem(authority);
     std::string problem = host_problem(authority.substr(at + 1));
     if (problem.empty() && !is_sound_user(authority.substr(0, at))) {
-        problem = "the user before the host has a character that it must not have";
+        problem = "the user before the host has an invalid character";
     }
     return problem;
 }
@@ -132,7 +132,7 @@ std::optional<SchemeAndRest> split_scheme(std::string_view url) {
 
 std::string go_url_problem(std::string_view url) {
     const std::size_t hash = std::min(url.find('#'), url.size());
-    if (!has_sound_escapes(url.substr(hash))) return "a '%' is followed by no two digits";
+    if (!has_sound_escapes(url.substr(hash))) return "a '%' is not followed by two digits";
     url = url.substr(0, hash);
     if (std::any_of(url.begin(), url.end(), is_control_byte)) return "it has a control character";
     const auto parts = split_scheme(url);
@@ -141,7 +141,7 @@ std::string go_url_problem(std::string_view url) {
     if (!rest.starts_with('/')) {
         if (!parts->scheme.empty()) return {};
         const bool colon = rest.substr(0, rest.find('/')).find(':') != std::string_view::npos;
-        if (colon) return "the scheme is none, it must begin with a letter";
+        if (colon) return "the scheme must begin with a letter";
     } else if (rest.starts_with("//") && (!parts->scheme.empty() || !rest.starts_with("///"))) {
         rest.remove_prefix(2);
         const std::size_t slash = std::min(rest.find('/'), rest.size());
@@ -149,7 +149,7 @@ std::string go_url_problem(std::string_view url) {
         if (!problem.empty()) return problem;
         rest.remove_prefix(slash);
     }
-    return has_sound_escapes(rest) ? "" : "a '%' is followed by no two digits";
+    return has_sound_escapes(rest) ? "" : "a '%' is not followed by two digits";
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -101,7 +101,7 @@ void check_shape(const YamlValue& value, KeyShape shape, LabelDialect dialect) {
 std::string text_of(ConfigNoteKind kind) {
     switch (kind) {
         case ConfigNoteKind::targets:
-            return "finds targets in a way that k8s_sd does not know: left to the program";
+            return "finds targets in a way unknown to k8s_sd: left to the program";
         case ConfigNoteKind::scraping: return "is about how to scrape: left to the program";
         case ConfigNoteKind::samples: return "is not about targets: left to the program";
         case ConfigNoteKind::unknown: break;

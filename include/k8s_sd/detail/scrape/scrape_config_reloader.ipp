@@ -170,7 +170,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         // Report the final result even if the files are unchanged.
         known_.files.reset();
         deliver(detail::failed_config(scanner_.path(),
-                                      "has not been read in 10 s; it is still being waited for"),
+                                      "has not been read in 10 s; the read is still in progress"),
                 requests_.of_scan());
     }
 

@@ -147,7 +147,7 @@ void check_scrape_headers(const std::vector<HttpHeader>& headers) {
     for (std::size_t i = 0; i < headers.size(); ++i) {
         const std::string where = "client.headers[" + std::to_string(i) + "]";
         if (!detail::is_header_name(headers[i].name)) {
-            throw ConfigError(where, "is no name of a header");
+            throw ConfigError(where, "is not the name of a header");
         }
         if (!detail::is_header_text(headers[i].value)) {
             throw ConfigError(where, "must not contain a line break or another control character");
@@ -369,7 +369,7 @@ class ScrapeConfigReader {
             return;
         }
         job.discovery.name = job.scrape.job_name;
-        if (copied_ > max_copied_) value.fail("global says too much for so many jobs");
+        if (copied_ > max_copied_) value.fail("global is too large for so many jobs");
         handover_.hand_over(value, job_keys_, job.settings, mistakes);
         copied_ += detail::inherit_settings(file_.global, job.settings);
         SharedReader(value, job.scrape, mistakes).read();

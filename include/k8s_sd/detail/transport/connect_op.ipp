@@ -159,7 +159,7 @@ void ConnectOp::answered(error_code ec, std::size_t n) try {
     }
     say();
 } catch (const std::exception& error) {
-    fail_talk(std::string("answered what cannot be read: ") + in_words(error));
+    fail_talk(std::string("sent an unreadable answer: ") + in_words(error));
 }
 
 /// Redacts the problem, because a proxy may echo the credentials.
@@ -247,7 +247,7 @@ void ConnectOp::fail_to_connect(const std::vector<FailedAddress>& failed) {
 std::string ConnectOp::explain_handshake(const error_code& ec) const {
     if (!rejection_.empty()) return rejection_;
     if (ec == asio::error::eof) {
-        return peer_ + " closed the connection during the TLS handshake; is it one of http://?";
+        return peer_ + " closed the connection during the TLS handshake; does it want http://?";
     }
     const std::string why =
         explain_tls_error(ec, SSL_get_certificate(session_) != nullptr, versions_of(session_));

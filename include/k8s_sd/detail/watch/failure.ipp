@@ -48,15 +48,14 @@ std::string advice(const ServerStatus& status, const Wanted& wanted) {
                        ? "is this the URL of a Kubernetes API server, with the right scheme?"
                        : "check the selectors for " + resource;
         case 401:
-            return "check the credentials: there may be none, the token may have expired, or be of "
-                   "another cluster";
+            return "check the credentials: they may be missing or expired, or be of another "
+                   "cluster";
         case 403:
             // Requests without valid credentials run as this user: the cause is authentication, not
             // RBAC.
             if (says(status, "system:anonymous")) {
-                return "the request came without credentials that it knows: configure a token or "
-                       "a client certificate (user names with passwords are not taken since "
-                       "Kubernetes 1.19)";
+                return "the request had no credentials known to it: configure a token or a client "
+                       "certificate (Kubernetes supports no user names with passwords since 1.19)";
             }
             if (says(status, "cannot impersonate")) {
                 return "these credentials may not impersonate: grant them the verb impersonate on "
@@ -65,8 +64,8 @@ std::string advice(const ServerStatus& status, const Wanted& wanted) {
             }
             // An API server sets a reason.
             return status.reason.empty()
-                       ? "this is no answer of a Kubernetes API server: something on the way "
-                         "refuses the request, or the URL is another one's"
+                       ? "this is not the answer of a Kubernetes API server: a proxy on the way "
+                         "refuses the request, or the URL is wrong"
                        : missing_permission(wanted);
         case 404: return missing_api(wanted.kind);
         default: break;

@@ -168,7 +168,7 @@ Verdict judge_failure(const Exchange& exchange, ExchangeEnd end) {
 }
 
 Verdict not_streamed(Failure failure, const WatchMachine::NotStreamed& why = {}) {
-    failure.message += "; this server does not list with a watch here, it is sent a LIST";
+    failure.message += "; the server does not stream this list, so a LIST follows";
     return {why, std::move(failure)};
 }
 
@@ -206,8 +206,8 @@ Verdict judge_wrong_content(const ResponseHead& head) {
         return {WatchMachine::Failed{},
                 {errc::unexpected_encoding,
                  "the answer is compressed (Content-Encoding: " + printable(head.content_encoding) +
-                     ") although that was not asked for; something between here and the API "
-                     "server compresses it, and must not"},
+                     ") although not requested; a proxy in front of the API server compresses it, "
+                     "and must not"},
                 true};
     }
     return {WatchMachine::Failed{},
@@ -260,7 +260,7 @@ Verdict judge_watch(const Exchange& exchange, ExchangeEnd end) {
         stream.is_short() && exchange.streams.short_in_a_row() + 1 >= StreamRecord::max_short;
     if (too_many_short) {
         return {ended,
-                {errc::short_watches, "watches end at once and bring nothing; listing again",
+                {errc::short_watches, "watches end at once without an event; listing again",
                  Proof::steady_life},
                 true};
     }

@@ -123,7 +123,7 @@ bool WatchIntake::hides_state(const BadObject& bad) const {
 
 std::string WatchIntake::problem_of_count(const Exchange& exchange) const {
     if (exchange.purpose == Purpose::probe)
-        return "a list of one object was asked for, and has very many before its version";
+        return "a list of one object was requested, and has very many before its version";
     return "more than " + std::to_string(options_.max_objects) +
            " objects; select fewer, or raise max_objects";
 }

@@ -46,9 +46,10 @@ void WatchReport::begin_poll(Duration interval) {
 void WatchReport::begin_api_version(std::string_view version) {
     api_version_ = version;
     log(LogLevel::warning, LogEvent::api_version_changed,
-        version.empty() ? "this is the version to ask for, and no older one any more"
-                        : "the server is old: it has this API in " + api_version_ +
-                              " only, which serves until there is a newer one");
+        version.empty()
+            ? "the server has the current version of this API, which replaces the older one"
+            : "the server is old: it has this API in " + api_version_ +
+                  " only, which is used until there is a newer one");
 }
 
 // --- incoming data ------------------------------------------------------------------------------
@@ -118,7 +119,7 @@ WatchStatus WatchReport::whole_status() const {
     if (status.error || unread_.empty()) return status;
     status.error = unread_.error();
     status.message = redact_(url() + ": " + status.error.message() + ": " + unread_.text() +
-                             "; what was known stays, and is removed when it is gone");
+                             "; the last known state stays until the object is deleted");
     status.since = unread_.since();
     return status;
 }
@@ -127,22 +128,20 @@ void WatchReport::on_version_regression(std::string_view version, std::string_vi
     add(metrics_.version_regressions);
     log(LogLevel::warning, LogEvent::version_regressed,
         "the server's version went back from " + printable(known) + " to " + printable(version) +
-            ": it was restored from a backup, or is another one; what it has "
-            "now counts");
+            ": it was restored from a backup, or is another server; its present state counts");
 }
 
 void WatchReport::on_other_encoding(const Failure& failure) {
     add(metrics_.json_fallbacks);
     log(LogLevel::warning, LogEvent::encoding_refused,
-        "is not served in the encoding that was asked for; plain JSON has to do: " +
-            failure.message,
+        "is not served in the requested encoding; plain JSON is used instead: " + failure.message,
         failure.ec);
 }
 
 void WatchReport::on_shard_selector_refused() {
     log(LogLevel::warning, LogEvent::parameter_refused,
-        "the server refuses the parameter shardSelector; it sends everything, and what is not of "
-        "the share is dropped here");
+        "the server refuses the parameter shardSelector; it sends everything, and objects outside "
+        "of the share are dropped here");
 }
 
 void WatchReport::on_drop_refused() {

@@ -105,7 +105,7 @@ error_code JsonDecoder::feed_parser(std::string_view bytes) {
 error_code JsonDecoder::feed_list(std::string_view bytes) {
     if (parser_.done() || bytes.empty()) {
         if (without_leading_space(bytes).empty()) return {};
-        return fail(errc::malformed_response, "the body goes on behind the list");
+        return fail(errc::malformed_response, "the body continues after the list");
     }
     const std::size_t used = parser_.feed(bytes);
     if (refused_) return refused_;

@@ -168,7 +168,8 @@ class JsonParser {
     const char* pass_over(const char* at, const char* end) {
         const char* const begin = at;
         at = skip_.pass(at, end);
-        if (skip_.failed()) return fail(at, "strings or brackets do not fit, or it is too deep");
+        if (skip_.failed())
+            return fail(at, "strings or brackets do not match, or it is nested too deeply");
         handler_.on_passing({begin, static_cast<std::size_t>(at - begin)});
         if (!skip_.done()) return at;
         handler_.on_passed();
@@ -237,7 +238,7 @@ class JsonParser {
         const bool hexadecimal = text[1] == 'u' && escape.size > 2;
         if (escape.lone || !(hexadecimal || letter != letters.npos)) {
             fail(nullptr, escape.lone ? "there is half a surrogate pair in a string"
-                                      : "there is a wrong escape in a string");
+                                      : "there is an invalid escape in a string");
             return false;
         }
         state_ = State::text;

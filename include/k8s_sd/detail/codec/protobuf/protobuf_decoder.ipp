@@ -175,7 +175,7 @@ error_code ProtobufDecoder::on_magic(std::string_view magic) {
 error_code ProtobufDecoder::on_integer() {
     if (integer_bits_ > 70) return malformed("the list is not protobuf: an endless integer");
     if (in_list_ && offset_ > list_end_)
-        return malformed("the list is not protobuf: a field goes on behind it");
+        return malformed("the list is not protobuf: a field extends beyond it");
     integer_bits_ = 0;
     if (step_ == Step::tag) return on_tag();
     if (step_ == Step::length) return on_length();
@@ -193,7 +193,7 @@ error_code ProtobufDecoder::on_tag() {
         case 1: integer_ = 8; break;
         case 2: step_ = Step::length; return {};
         case 5: integer_ = 4; break;
-        default: return malformed("the list is not protobuf: a field of no known type");
+        default: return malformed("the list is not protobuf: a field of an unknown type");
     }
     field_ = 0;  // an unwanted field
     return on_length();
@@ -266,7 +266,7 @@ error_code ProtobufDecoder::on_item(std::string_view object) {
 error_code ProtobufDecoder::on_frame_head(std::string_view bytes) {
     const std::uint64_t size = big_endian(bytes);
     if (size == 0 || size > max_frame_size) {
-        return malformed("the body is no stream of events in protobuf: the length of one is " +
+        return malformed("the body is not a stream of events in protobuf: the length of one is " +
                          std::to_string(size));
     }
     step_ = Step::event;

@@ -23,9 +23,8 @@ std::string read_version(const YamlValue& value) {
     if (version == "client.authentication.k8s.io/v1") return version;
     if (version == "client.authentication.k8s.io/v1beta1") return version;
     if (version == "client.authentication.k8s.io/v1alpha1") {
-        value.fail(
-            "v1alpha1 is not spoken any more, nor is it by kubectl since 1.24; update the program "
-            "and let it write this file anew, with client.authentication.k8s.io/v1 or v1beta1");
+        value.fail("v1alpha1 is not supported, nor by kubectl since 1.24; update the program and "
+                   "let it write a new file, with client.authentication.k8s.io/v1 or v1beta1");
     }
     value.fail(value.is_empty() ? "is missing; allowed are client.authentication.k8s.io/v1 and "
                                   "client.authentication.k8s.io/v1beta1"
@@ -56,8 +55,8 @@ ExecConfig::InteractiveMode read_interactive_mode(const YamlValue& value,
     if (mode == "Never") return never;
     if (mode == "IfAvailable") return if_available;
     if (mode == "Always") {
-        value.fail("Always: the program prompts the user at a terminal, and here is none; if it "
-                   "can do without, set IfAvailable, else use other credentials, such as a "
+        value.fail("Always: the program prompts the user at a terminal, and there is none; if it "
+                   "works without one, set IfAvailable, else use other credentials, such as a "
                    "token of a service account (kubectl create token NAME)");
     }
     if (!mode.empty()) value.fail("must be Never, IfAvailable or Always");

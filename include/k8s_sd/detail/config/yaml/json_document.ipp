@@ -34,7 +34,7 @@ class JsonNodes {
     explicit JsonNodes(YamlDocument& document) : document_(document) {}
 
     const YamlNode& node(const boost::json::value& value, int depth = 0) {
-        if (depth > max_document_depth) throw ConfigError(document_.file(), "is nested too deep");
+        if (depth > max_document_depth) throw ConfigError(document_.file(), "is nested too deeply");
         if (value.is_null()) return document_.add(YamlNode::Kind::null, line);
         if (value.is_string()) return document_.add_scalar(value.get_string(), false, line);
         if (value.is_array()) {

@@ -212,7 +212,7 @@ class YamlBuilder {
 
     void open(const yaml_char_t* anchor, Kind kind, int line) {
         if (open_.size() == max_yaml_depth) {
-            fail_in_line(document_.file(), line, "the YAML is nested too deep");
+            fail_in_line(document_.file(), line, "the YAML is nested too deeply");
         }
         YamlNode& node = name(anchor, document_.add(kind, line));
         place(node);

@@ -45,7 +45,7 @@ class JsonMaker {
 
  private:
     void write(const YamlValue& yaml, int depth) {
-        if (depth > max_nesting) yaml.fail("is nested too deep");
+        if (depth > max_nesting) yaml.fail("is nested too deeply");
         if (++values_ > options_.max_values) yaml.fail("has too many values");
         if (yaml.is_null()) {
             text_ += "null";

@@ -187,7 +187,7 @@ YamlValue YamlValue::child(const YamlNode* node, int line, std::string_view key)
 }
 
 void YamlValue::spend(std::size_t bytes) const {
-    if (!document_->spend(bytes)) fail("anchors stand for too much");
+    if (!document_->spend(bytes)) fail("anchors expand to too much");
 }
 
 /// The entries of a mapping being collected.

@@ -31,7 +31,7 @@ bool is_connect_header(const HttpHeader& header) {
 std::string why_not_asked(const ProxyTarget& proxy, const std::string& server) {
     const auto visible = [](char c) { return c != ' ' && !is_control(c); };
     if (!std::all_of(server.begin(), server.end(), visible)) {
-        return "cannot be asked for a host whose name has blanks or control characters";
+        return "cannot connect to a host whose name has blanks or control characters";
     }
     for (const HttpHeader& header : proxy.connect_headers) {
         if (!header.file.empty()) {

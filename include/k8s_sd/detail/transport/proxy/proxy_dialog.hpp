@@ -24,7 +24,7 @@ class ProxyDialog {
     virtual void feed(std::string_view bytes) = 0;
     /// The proxy has closed the connection.
     void feed_end() {
-        if (state_ == State::talking) fail("closed the connection instead of an answer");
+        if (state_ == State::talking) fail("closed the connection without an answer");
     }
 
     State state() const noexcept { return state_; }
@@ -44,7 +44,7 @@ class ProxyDialog {
     /// Fails if bytes follow the last response: nothing has been sent to the server yet.
     void finish_unless_more(std::string_view rest) {
         if (rest.empty()) return finish();
-        fail("sent more than its answer, before the server was spoken to");
+        fail("sent data after its answer, before any request");
     }
 
  private:

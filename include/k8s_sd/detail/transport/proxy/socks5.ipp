@@ -71,11 +71,11 @@ std::string why_not_sent(const ProxyTarget& proxy, const std::string& host,
                          const std::string& port) {
     if (!port_number(port)) return "is not asked: not a port number: " + in_quotes(printable(port));
     if (host.empty() || host.size() > max_socks_text_size) {
-        return "cannot be asked for a name that is empty or longer than 255 bytes";
+        return "cannot connect to a name that is empty or longer than 255 bytes";
     }
     if (proxy.username.size() > max_socks_text_size ||
         proxy.password.size() > max_socks_text_size) {
-        return "cannot take a user or password longer than 255 bytes";
+        return "does not accept a user or password longer than 255 bytes";
     }
     return {};
 }
@@ -109,7 +109,7 @@ void Socks5::feed(std::string_view bytes) {
     received_.erase(0, used);
     if (state() == State::done) return finish_unless_more(received_);
     // The proxy must wait for the next message of this side, not sent yet.
-    if (!received_.empty()) fail("sent more than its answer");
+    if (!received_.empty()) fail("sent data after its answer");
 }
 
 std::size_t Socks5::read_message(std::string_view bytes) {
@@ -185,7 +185,7 @@ void Socks5::refuse(unsigned code) {
         "the network cannot be reached",
         "the host is unknown or cannot be reached",
         "the connection is refused",
-        "the time to live of a packet is over",
+        "the time to live of a packet has expired",
         "it does not know the command",
         "it does not know this kind of address",
     };

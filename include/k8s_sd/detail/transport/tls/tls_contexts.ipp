@@ -134,7 +134,7 @@ TlsContexts::Context TlsContexts::renewed(const TlsConfig& config, TrustStore tr
         after.empty() ? LogEvent::tls_files_recovered : LogEvent::tls_files_failed;
     logger_.log(LogLevel::warning, event,
                 after.empty() ? join(tls_file_names(config)) + ": usable again"
-                              : after + "; going on with what was read before");
+                              : after + "; the previous content stays in use");
     return context;
 }
 

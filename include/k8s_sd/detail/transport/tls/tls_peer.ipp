@@ -128,9 +128,9 @@ std::string none_of(X509_STORE_CTX* context, const ExpectedPeer& expected) {
 }
 
 std::string name_remedy(const ExpectedPeer& expected) {
-    return expected.is_proxy ? "; put a name of it into the proxy's URL"
+    return expected.is_proxy ? "; put one of its names into the proxy's URL"
                              : "; is it the right server? Then set server_name (in a kubeconfig "
-                               "tls-server-name) to a name of it";
+                               "tls-server-name) to one of its names";
 }
 
 std::string trust_remedy(const ExpectedPeer& expected) {
@@ -280,7 +280,7 @@ std::string explain_tls_error(const error_code& ec, bool shows_certificate,
     };
     switch (ERR_GET_REASON(static_cast<unsigned long>(ec.value()))) {
         case SSL_R_WRONG_VERSION_NUMBER:
-        case SSL_R_HTTP_REQUEST: return "does not speak TLS; is it one of http://?";
+        case SSL_R_HTTP_REQUEST: return "does not speak TLS; does it want http://?";
         case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
         case SSL_R_UNSUPPORTED_PROTOCOL:
             return "does not speak TLS " + (versions.empty() ? "1.2 or later" : versions) +
@@ -297,11 +297,11 @@ std::string explain_tls_error(const error_code& ec, bool shows_certificate,
         case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
             // Before TLS 1.3, this alert also reports a missing client certificate.
             return "refuses the handshake: a client certificate may be missing, or there is no "
-                   "cipher that both know";
+                   "common cipher";
         case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL:
-            return "offers no HTTP/1.1, maybe HTTP/2 only; enable HTTP/1.1 there";
+            return "offers no HTTP/1.1, perhaps HTTP/2 only; enable HTTP/1.1 there";
         case SSL_R_TLSV1_UNRECOGNIZED_NAME:
-            return "does not know the name it is asked for; set server_name";
+            return "does not know the requested name; set server_name";
         default: return {};
     }
 }
