@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The checks of documents, failures.md, labels.md and the reference detect deliberate mistakes.
+"""The checks of documents, failures.md, labels.md, options and the reference detect deliberate
+mistakes.
 
 usage: test_checks.py PROJECT_DIRECTORY
 """
@@ -12,9 +13,43 @@ import unittest
 import check_documents
 import check_failures
 import check_labels
+import check_options
 import check_reference
 
 PROJECT = pathlib.Path(sys.argv.pop(1))
+
+
+class OptionsTest(unittest.TestCase):
+    HEADER = """
+struct Options {
+    /// Not a member: int commented = 0;
+    std::size_t max_bytes = std::size_t{1} << 20;  ///< a limit
+    std::map<std::string, std::vector<std::string>> extra{};
+    std::function<void(const std::string& why)> on_end{};
+    enum class Mode : bool { off, on };
+    Mode mode = Mode::off;
+    bool off() const noexcept { return mode == Mode::off; }
+    auto operator<=>(const Options&) const = default;
+};
+"""
+
+    def problems(self, page, structs=("Options",)):
+        return list(check_options.page_problems("page", page, {"header": (self.HEADER, structs)}))
+
+    def test_the_guide_as_it_is_has_no_problem(self):
+        self.assertEqual(list(check_options.problems(PROJECT)), [])
+
+    def test_data_members_are_options(self):
+        self.assertEqual(check_options.members(self.HEADER, "Options"),
+                         ["max_bytes", "extra", "on_end", "mode"])
+
+    def test_an_option_outside_of_tables_is_found(self):
+        page = "`mode` is on.\n\n| `watch.max_bytes` | `extra`, [`on_end`](#end) |\n"
+        self.assertEqual(self.problems(page), ["docs/guide/page.md: no table has Options::mode"])
+
+    def test_a_struct_that_is_gone_is_found(self):
+        self.assertEqual(self.problems("", ("Gone",)),
+                         ["include/k8s_sd/header.hpp: has no members of a struct Gone"])
 
 
 class FailuresTest(unittest.TestCase):
