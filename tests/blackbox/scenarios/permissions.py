@@ -193,7 +193,7 @@ def an_old_server_learns(w):
     w.server.end_watches()
     w.until(lambda: [r for r in w.server.asked("list", since=healed, kind="endpointslices")
                      if r.target.startswith(GROUP + "/v1/")], 700, "v1 is listed")
-    w.logged("no older one any more", within=10, at_most=1)
+    w.logged("which replaces the older one", within=10, at_most=1)
 
 
 @scenario(factor=150, slow=True)

@@ -102,7 +102,7 @@ TEST_CASE("Resource search: an invalid discovery document is reported, and reque
               std::string(100'000, '['), login_page}) {
             CAPTURE(document, body.substr(0, 100));
             HostileSearch search(in_place_of(document, document_of(body, "text/html")));
-            CHECK_THAT(search.message(), ContainsSubstring("answered with something else") &&
+            CHECK_THAT(search.message(), ContainsSubstring("did not answer with an ") &&
                                              ContainsSubstring(std::string(document)));
             CHECK(search.watcher->status().error == errc::malformed_response);
             CHECK(search.max_requests_per_minute() <= 6);

@@ -165,7 +165,7 @@ TEST_CASE("Exec: whatever a program does, the watch says what is wrong, and no s
         scripts.write("answer",
                       credential({{"token", planted}}, "client.authentication.k8s.io/v1alpha1"));
         play("cat " + scripts.path("answer"),
-             "and printed \"client.authentication.k8s.io/v1alpha1\"");
+             "it printed apiVersion \"client.authentication.k8s.io/v1alpha1\"");
     }
     SECTION("no credentials") {
         scripts.write("answer", credential({}));

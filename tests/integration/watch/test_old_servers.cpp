@@ -102,7 +102,7 @@ TEST_CASE("Old servers: v1 is used again as soon as there is one") {
     CHECK(s.count(present) >= 2);
     const Texts log = s.take_log();
     CHECK(std::count_if(log.begin(), log.end(), [](const auto& line) {
-              return contains(line, "no older one any more");
+              return contains(line, "which replaces the older one");
           }) == 1);
 }
 
