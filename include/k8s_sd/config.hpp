@@ -251,9 +251,9 @@ struct GroupView {
     auto operator<=>(const GroupView&) const = default;
 };
 
-/// A configuration with its server resolved, without the role and the update interval. Discoverers
-/// with equal values share target groups; to share watches, the same server and WatchOptions
-/// suffice.
+/// A configuration with its server resolved, without the role and the options of delivery.
+/// Discoverers with equal values share target groups; to share watches, the same server and
+/// WatchOptions suffice.
 struct ResolvedConfig {
     WatchScope scope{};  ///< the watched objects
     GroupView view{};    ///< the presentation of these objects

@@ -23,14 +23,15 @@ namespace asio = boost::asio;
 /// Discovers the targets of one configuration and notifies the host of changes.
 ///
 /// Discoverers on one execution context share their watches if their configurations differ at most
-/// in the role and the update interval; see GroupWatcher.
+/// in the role, the update interval and the size of diffs; see GroupWatcher.
 ///
 /// \par Callback
 /// `void(const TargetGroupDiff&)`, called on the executor given at construction, as if by post:
 /// never from inside a member function, never concurrently with itself. The first call comes after
 /// all resources of the role have been listed; it has `full == true` and the complete state,
-/// possibly empty. Later calls have true changes only. While the callback runs, changes are
-/// coalesced: one entry for each group with its latest state, and a reverted change is dropped.
+/// possibly empty, or its first part (DiscoveryConfig::max_groups_per_diff). Later calls have true
+/// changes only. While the callback runs, changes are coalesced: one entry for each group with its
+/// latest state, and a reverted change is dropped.
 /// After cancel() has returned, at most one call already begun is still running.
 /// Errors never remove targets: see status().
 /// An exception leaves through the function running the context, e.g. io_context::run(); the

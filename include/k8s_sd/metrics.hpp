@@ -130,12 +130,12 @@ struct Metrics {
     std::array<PerKind, kind_count + 1> kinds;
     Counter groups_generated{0};        ///< generated target groups
     Counter target_parts_generated{0};  ///< regenerated parts of these groups
-    Counter diffs_delivered{0};         ///< diffs delivered by Discoverers
+    Counter diffs_delivered{0};         ///< diffs delivered by Discoverers; each part counts
     Counter job_diffs_delivered{0};     ///< calls of the callbacks of DiscoveryManagers
     /// For each diff of a Discoverer or Watcher: the time from the arrival of its oldest change to
     /// the invocation of the callback, including min_update_interval and the time of a busy
     /// callback. A change arrives when the bytes read together with it are decoded; the first,
-    /// complete diff arrives at the end of the lists.
+    /// complete diff arrives at the end of the lists. A diff in parts counts once, with the last.
     LatencyHistogram delivery_latency;
     Gauge jobs{0};            ///< jobs of DiscoveryManagers
     Gauge failed_configs{0};  ///< unusable configurations of these jobs
@@ -306,7 +306,8 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
     {"k8s_sd_groups_generated_total", &Metrics::groups_generated, "Generated target groups."},
     {"k8s_sd_target_parts_generated_total", &Metrics::target_parts_generated,
      "Regenerated parts of these groups; the other parts were reused."},
-    {"k8s_sd_diffs_delivered_total", &Metrics::diffs_delivered, "Diffs delivered by Discoverers."},
+    {"k8s_sd_diffs_delivered_total", &Metrics::diffs_delivered,
+     "Diffs delivered by Discoverers, each part of a diff alone."},
     {"k8s_sd_job_diffs_delivered_total", &Metrics::job_diffs_delivered,
      "Diffs delivered by DiscoveryManagers."},
     {"k8s_sd_jobs", &Metrics::jobs, "Jobs of DiscoveryManagers."},

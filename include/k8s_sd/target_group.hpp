@@ -186,7 +186,7 @@ struct GroupChange {
 };
 
 /// The changes since the previous diff: applied to the previous state they give the current one.
-/// Has no unchanged groups.
+/// Has no unchanged groups. A large diff arrives in parts if the host asks for that, see `more`.
 struct TargetGroupDiff {
     bool full = false;                    ///< the complete state: forget everything else
     std::vector<GroupChange> updated;     ///< added or changed groups
@@ -203,6 +203,31 @@ struct TargetGroupDiff {
     bool more = false;
     /// Whether the diff has nothing to deliver.
     bool empty() const noexcept { return !full && !confirms && updated.empty() && removed.empty(); }
+};
+
+/// Joins the parts of a diff, for a host that applies each diff as a whole. Not thread-safe.
+class DiffJoiner {
+ public:
+    /// \returns the whole diff with its last part, before that null; valid until the next call
+    const TargetGroupDiff* add(const TargetGroupDiff& part) {
+        if (part.full) is_open_ = false;
+        if (!is_open_) {
+            joined_ = {};
+            if (!part.more) return &part;
+            joined_.full = part.full;
+        }
+        is_open_ = true;
+        joined_.updated.insert(joined_.updated.end(), part.updated.begin(), part.updated.end());
+        joined_.removed.insert(joined_.removed.end(), part.removed.begin(), part.removed.end());
+        joined_.unconfirmed = part.unconfirmed;
+        joined_.confirms = part.confirms;
+        is_open_ = part.more;
+        return is_open_ ? nullptr : &joined_;
+    }
+
+ private:
+    TargetGroupDiff joined_;
+    bool is_open_ = false;  // further parts follow
 };
 
 /// Makes the target groups of a TargetSource, for targets from elsewhere than Kubernetes. Groups of

@@ -30,7 +30,8 @@ class K8S_SD_EXPORT GroupShare {
     /// \param handover  how long to keep a group now owned by others
     explicit GroupShare(std::string job, Duration handover = std::chrono::seconds(30));
 
-    /// Applies a diff and returns the changes of this member's groups.
+    /// Applies a diff and returns the changes of this member's groups. Of a diff in parts they come
+    /// with the last part; until then the result has only `more`.
     TargetGroupDiff apply(const TargetGroupDiff&);
     /// Sets the share of this member. \returns the gained groups
     TargetGroupDiff share(const FleetShare&, TimePoint now);
@@ -56,6 +57,7 @@ class K8S_SD_EXPORT GroupShare {
     const std::string job_;
     const Duration handover_;
     FleetShare share_;
+    DiffJoiner joiner_;
     TargetGroups all_;
     TargetGroups groups_;
     std::map<std::string, TimePoint, std::less<>> moving_;  ///< end of the hand-over by source

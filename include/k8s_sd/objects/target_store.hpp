@@ -5,8 +5,8 @@
 #include "k8s_sd/target_group.hpp"
 
 #include <functional>
+#include <memory>
 #include <string_view>
-#include <vector>
 
 namespace k8s_sd::inline v0 {
 
@@ -32,22 +32,20 @@ class TargetStore : public Store<TargetGroup> {
     /// contents of the store alive. Each diff is one batch, with all its parts.
     std::function<void(const TargetGroupDiff&)> callback() const {
         return [writer = StoreWriter<TargetGroup>(*this),
-                parts = std::vector<TargetGroupDiff>()](const TargetGroupDiff& diff) mutable {
-            if (diff.more) return parts.push_back(diff);
+                joiner = joiner_](const TargetGroupDiff& part) mutable {
+            const TargetGroupDiff* const diff = joiner->add(part);
+            if (!diff) return;
             auto batch = writer.begin();
-            for (const TargetGroupDiff& part : parts) apply(batch, part);
-            apply(batch, diff);
+            if (diff->full) batch.clear();
+            for (const GroupChange& change : diff->updated) batch.put(change.group);
+            for (const TargetGroupPtr& group : diff->removed) batch.remove(group->source());
             batch.publish();
-            parts.clear();
         };
     }
 
  private:
-    static void apply(StoreWriter<TargetGroup>::Batch& batch, const TargetGroupDiff& diff) {
-        if (diff.full) batch.clear();
-        for (const GroupChange& change : diff.updated) batch.put(change.group);
-        for (const TargetGroupPtr& group : diff.removed) batch.remove(group->source());
-    }
+    /// All copies of the callback add to the same diff.
+    std::shared_ptr<DiffJoiner> joiner_ = std::make_shared<DiffJoiner>();
 };
 
 }  // namespace k8s_sd::inline v0

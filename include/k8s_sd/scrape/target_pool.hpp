@@ -92,7 +92,8 @@ class K8S_SD_EXPORT TargetPool {
 
     /// Applies the job's diff from a DiscoveryManager.
     void apply(const JobDiff&);
-    /// Applies the diff of a Discoverer, as the only source of this pool's targets.
+    /// Applies the diff of a Discoverer, as the only source of this pool's targets. A diff in parts
+    /// is applied with its last part.
     void apply(const TargetGroupDiff&);
     /// Sets another configuration for all groups: stops, keeps and starts targets accordingly.
     /// \throws ConfigError as TargetBuilder

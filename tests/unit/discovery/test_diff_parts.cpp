@@ -77,6 +77,20 @@ TEST_CASE("DiffParts: updated groups come first, removed ones follow") {
     CHECK(parts_of(diff_of(4, 0), 2) == Texts{" ~u0! ~u1 more", " ~u2! ~u3"});
 }
 
+TEST_CASE("DiffParts: the host releases the groups of a diff of its own part by part") {
+    const auto diff = diff_of(2, 1);
+    const TargetGroupPtr first = diff->updated[0].group;
+    const TargetGroupPtr last = diff->removed[0];
+    detail::DiffParts parts;
+    parts.begin_own(diff);
+    CHECK(text_of(*parts.take(1).part) == " ~u0! more");
+    CHECK(first->use_count() == 1);
+    CHECK(text_of(*parts.take(1).part) == " ~u1 more");
+    CHECK(last->use_count() == 2);
+    CHECK(text_of(*parts.take(1).part) == " -r0");
+    CHECK(last->use_count() == 1);
+}
+
 TEST_CASE("DiffParts: only the first part is full, only the last one confirms") {
     const auto state = diff_of(3, 0);
     state->full = state->unconfirmed = true;
@@ -97,4 +111,36 @@ TEST_CASE("DiffParts: the whole diff is handed over with the last of several par
     parts.clear();
     CHECK(parts.empty());
     CHECK(diff.use_count() == 1);
+}
+
+TEST_CASE("DiffJoiner: the parts of a diff are the diff again") {
+    const auto diff = diff_of(4, 3);
+    diff->full = true;
+    diff->unconfirmed = true;
+    for (const std::size_t limit : {1U, 2U, 3U, 7U, 8U}) {
+        DiffJoiner joiner;
+        for (int round = 0; round < 2; ++round) {
+            detail::DiffParts parts;
+            parts.begin(diff);
+            const TargetGroupDiff* whole = nullptr;
+            while (!parts.empty()) {
+                CHECK_FALSE(whole);
+                whole = joiner.add(*parts.take(limit).part);
+            }
+            REQUIRE(whole);
+            CHECK(text_of(*whole) == text_of(*diff));
+        }
+    }
+}
+
+TEST_CASE("DiffJoiner: a new state drops the parts of a diff whose rest never came") {
+    DiffJoiner joiner;
+    detail::DiffParts parts;
+    parts.begin(diff_of(3, 0));
+    CHECK_FALSE(joiner.add(*parts.take(2).part));
+    const auto state = diff_of(1, 0);
+    state->full = true;
+    const TargetGroupDiff* const whole = joiner.add(*state);
+    REQUIRE(whole);
+    CHECK(text_of(*whole) == "full ~u0!");
 }

@@ -115,6 +115,25 @@ TEST_CASE("GroupShare: where objects are divided, one that takes the place of an
     CHECK_FALSE(back.updated.front().previous);
 }
 
+TEST_CASE("GroupShare: a moving group stays when a new state with it comes in parts") {
+    const std::string name = moving_name();
+    GroupMember a("a");
+    a.learn(group_view({"a"}));
+    a.share.apply(test::full_diff({group_of(name)}));
+    a.learn(group_view({"a", "b"}));
+    TargetGroupDiff part = test::full_diff({group_of("other")});
+    part.more = true;
+    const TargetGroupDiff begun = a.share.apply(part);
+    CHECK(words_of(begun).empty());
+    CHECK(begun.more);
+    const TargetGroupDiff all = a.share.apply(test::change({{group_of(name), nullptr, false}}));
+    CHECK(all.full);
+    CHECK_FALSE(all.more);
+    CHECK(a.share.moving_count() == 1);
+    CHECK(a.share.groups().find(source_of(name)));
+    CHECK(a.pass(30s) == "-" + name);
+}
+
 TEST_CASE("GroupShare: a group that comes back, or goes, is handed over no longer") {
     const std::string name = moving_name();
     GroupMember a("a");

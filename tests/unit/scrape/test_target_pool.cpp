@@ -60,6 +60,25 @@ JobDiff job_diff(std::vector<ProviderDiff> providers, bool full = false) {
 
 }  // namespace
 
+TEST_CASE("TargetPool: a new state in parts leaves alone what stays") {
+    Scraper scraper;
+    TargetPool pool(job(), scraper);
+    const auto a = make_group("a", {at("a:1")});
+    const auto b = make_group("b", {at("b:1")});
+    const auto c = make_group("c", {at("c:1")});
+    pool.apply(full_diff({a, b}));
+    CHECK(scraper.take() == "+a:1 +b:1");
+
+    TargetGroupDiff part = full_diff({c});
+    part.more = true;
+    pool.apply(part);
+    CHECK(scraper.take().empty());
+    CHECK(pool.active_count() == 2);
+    pool.apply(change({{b, nullptr, false}}));
+    CHECK(scraper.take() == "-a:1 +c:1");
+    CHECK(pool.active_count() == 2);
+}
+
 TEST_CASE("TargetPool: starts what comes, stops what goes, leaves alone what stays") {
     Scraper scraper;
     TargetPool pool(job(), scraper);

@@ -59,6 +59,22 @@ TEST_CASE("TargetStore: readers see a diff in parts with its last part") {
     CHECK(store.generation() == 2);
 }
 
+TEST_CASE("TargetStore: each part may come by another callback, and a new state drops old parts") {
+    TargetStore store;
+    const auto web = group_of("pod/shop/web", {"10.0.0.1:80"});
+    const auto db = group_of("pod/shop/db", {"10.0.0.2:80"});
+    store.callback()({.full = true, .updated = {{web, nullptr}}, .removed = {}, .more = true});
+    store.callback()({.updated = {{db, nullptr}}, .removed = {}});
+    CHECK(store.size() == 2);
+
+    store.callback()({.updated = {}, .removed = {web, db}, .more = true});
+    store.callback()({.full = true, .updated = {{db, nullptr}}, .removed = {}, .more = true});
+    CHECK(store.size() == 2);
+    store.callback()({.updated = {}, .removed = {}});
+    CHECK(store.size() == 1);
+    CHECK(store.find("pod/shop/db") == db);
+}
+
 TEST_CASE("TargetStore: groups are found by labels of their targets") {
     TargetStore store;
     const auto by_address = store.index([](const TargetGroup& group, IndexKeys& keys) {

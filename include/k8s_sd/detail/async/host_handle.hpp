@@ -24,22 +24,27 @@ class WaitingTime {
         : clock_(std::move(clock)), metrics_(std::move(metrics)) {}
 
     /// Records changes.
-    /// \param wait  whether there is something to deliver now; false if the change was reverted
-    void note(bool wait) noexcept {
-        if (!wait) since_.reset();
-        if (wait && !since_) since_ = clock_->now();
+    /// \param wait       whether there is something to deliver now; false if the change was reverted
+    /// \param continues  whether the host is receiving the parts of an earlier diff
+    void note(bool wait, bool continues) noexcept {
+        std::optional<TimePoint>& since = continues ? since_next_ : since_;
+        if (!wait) since.reset();
+        if (wait && !since) since = clock_->now();
     }
-    /// Records a delivery to the host.
-    /// \param wait  whether there is more to deliver; the start of the wait is then kept
-    void delivered(TimePoint now, bool wait) noexcept {
+    /// Records a delivery to the host. The parts of a diff count once, with the last one.
+    /// \param wait       whether there is more to deliver; the start of the wait is then kept
+    /// \param continues  whether that is the rest of the same diff
+    void delivered(TimePoint now, bool wait, bool continues) noexcept {
+        if (continues) return;
         if (since_) metrics_->delivery_latency.observe(now - *since_);
-        if (!wait) since_.reset();
+        if (!wait || since_next_) since_ = std::exchange(since_next_, std::nullopt);
     }
 
  private:
     const std::shared_ptr<const Clock> clock_;
     const std::shared_ptr<Metrics> metrics_;
     std::optional<TimePoint> since_;
+    std::optional<TimePoint> since_next_;  // of changes during the delivery of parts
 };
 
 /// The state behind a handle with diffs. It delivers changes to its host, by a callback or to the
@@ -113,7 +118,7 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
     virtual void call(const Diff& diff) = 0;
 
     /// Updates the waiting time after changes; under the mutex.
-    void note_changes() { waiting_.note(has_news()); }
+    void note_changes() { waiting_.note(has_news(), continues()); }
     void on_first_state() {
         synced_->finish({});
         on_status_change();
@@ -194,7 +199,7 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
     Diff take_diff(TimePoint now) {
         pace_.called(now);
         Diff diff = take_news();
-        waiting_.delivered(now, has_news());
+        waiting_.delivered(now, has_news(), continues());
         on_delivery();
         return diff;
     }

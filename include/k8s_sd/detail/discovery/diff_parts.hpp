@@ -23,11 +23,17 @@ class DiffParts {
     };
 
     bool empty() const noexcept { return !whole_; }
+    /// \param diff  others may have it, too
     void begin(DiffPtr diff) noexcept {
         whole_ = std::move(diff);
+        is_own_ = false;
         taken_ = 0;
     }
-    void clear() noexcept { whole_.reset(); }
+    /// \param diff  its groups move into the parts, so that the host releases them part by part
+    void begin_own(std::shared_ptr<TargetGroupDiff> diff) noexcept {
+        begin(std::move(diff));
+        is_own_ = true;
+    }
 
     /// \param limit  groups in a part; zero: all
     /// \pre not empty()
@@ -45,24 +51,37 @@ class DiffParts {
 
  private:
     /// \param end  index behind the last group of the part: updated groups, then removed ones
-    DiffPtr part(std::size_t end, bool more) const {
+    DiffPtr part(std::size_t end, bool more) {
         auto part = std::make_shared<TargetGroupDiff>();
         part->full = whole_->full && taken_ == 0;
         part->unconfirmed = whole_->unconfirmed;
         part->confirms = whole_->confirms && !more;
         part->more = more;
         const std::size_t updated = whole_->updated.size();
-        for (std::size_t i = taken_; i < end; ++i) {
-            if (i < updated) {
-                part->updated.push_back(whole_->updated[i]);
+        const std::size_t begin_updated = std::min(taken_, updated);
+        const std::size_t end_updated = std::min(end, updated);
+        // Moving cannot fail.
+        part->updated.reserve(end_updated - begin_updated);
+        part->removed.reserve(end - taken_ - (end_updated - begin_updated));
+        append(whole_->updated, begin_updated, end_updated, part->updated);
+        append(whole_->removed, std::max(taken_, updated) - updated,
+               std::max(end, updated) - updated, part->removed);
+        return part;
+    }
+    template <class Groups>
+    void append(const Groups& whole, std::size_t begin, std::size_t end, Groups& part) const {
+        for (std::size_t i = begin; i < end; ++i) {
+            if (is_own_) {
+                // The diff given to begin_own() is not const.
+                part.push_back(std::move(const_cast<typename Groups::reference>(whole[i])));
             } else {
-                part->removed.push_back(whole_->removed[i - updated]);
+                part.push_back(whole[i]);
             }
         }
-        return part;
     }
 
     DiffPtr whole_;  // null: none
+    bool is_own_ = false;
     std::size_t taken_ = 0;
 };
 

@@ -81,13 +81,12 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
 
     void end() noexcept override {
         // Post the release: a discoverer that replaces this one may be started by a later handler,
-        // and should find the watches alive.
+        // and should find the watches alive. Releasing large diffs takes long.
         asio::post(watcher_->get_executor(),
-                   [subscription = std::move(subscription_)]() mutable { subscription.reset(); });
+                   [subscription = std::move(subscription_), parts = std::move(parts_),
+                    state = std::move(state_)]() mutable { subscription.reset(); });
         if (warm_) warm_->stop();
         watcher_.reset();
-        parts_.clear();
-        state_.reset();
         pending_.clear();
         confirms_ = false;
     }
@@ -137,17 +136,25 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
     bool continues() const override { return !parts_.empty(); }
 
     DiffPtr take_news() override {
-        if (parts_.empty()) parts_.begin(next_diff());
+        if (parts_.empty()) begin_parts();
         auto [part, whole] = parts_.take(max_groups_);
-        if (whole) asio::post(watcher_->get_executor(), [released = std::move(whole)] {});
+        if (whole) release(std::move(whole));
         return part;
     }
 
-    DiffPtr next_diff() {
-        if (state_) return std::exchange(state_, nullptr);
+    void begin_parts() {
+        if (state_) return parts_.begin(std::exchange(state_, nullptr));
         auto diff = std::make_shared<TargetGroupDiff>(pending_.take());
         diff->confirms = std::exchange(confirms_, false);
-        return diff;
+        parts_.begin_own(std::move(diff));
+    }
+
+    /// In a handler of its own. Without memory for one, at once: the host must receive the part.
+    void release(DiffPtr diff) noexcept {
+        try {
+            asio::post(watcher_->get_executor(), [released = std::move(diff)] {});
+        } catch (const std::exception&) {
+        }
     }
 
     void on_delivery() override {

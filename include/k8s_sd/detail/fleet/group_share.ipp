@@ -19,17 +19,21 @@ bool GroupShare::has(const TargetGroup& group) const {
     return owns(group) || moving_.contains(group.source());
 }
 
-TargetGroupDiff GroupShare::apply(const TargetGroupDiff& diff) {
+TargetGroupDiff GroupShare::apply(const TargetGroupDiff& part) {
     TargetGroupDiff mine;
-    mine.full = diff.full;
-    mine.unconfirmed = diff.unconfirmed;
-    mine.confirms = diff.confirms;
-    if (diff.full) {
+    // Only a whole diff shows which of the moving groups have gone.
+    const TargetGroupDiff* const diff = joiner_.add(part);
+    mine.more = !diff;
+    if (!diff) return mine;
+    mine.full = diff->full;
+    mine.unconfirmed = diff->unconfirmed;
+    mine.confirms = diff->confirms;
+    if (diff->full) {
         all_.clear();
         groups_.clear();
     }
-    for (const GroupChange& change : diff.updated) put(change, mine);
-    for (const TargetGroupPtr& group : diff.removed) remove(group, mine);
+    for (const GroupChange& change : diff->updated) put(change, mine);
+    for (const TargetGroupPtr& group : diff->removed) remove(group, mine);
     std::erase_if(moving_, [&](const auto& group) { return !groups_.find(group.first); });
     return mine;
 }

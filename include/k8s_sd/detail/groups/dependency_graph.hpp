@@ -101,7 +101,8 @@ class DependencyGraph {
             if (!find(now, unused)) drop(unused);
         }
         before = std::move(now);
-        before.shrink_to_fit();
+        // One edge needs no memory of its own, none would give up the place for it.
+        if (before.size() > 1) before.shrink_to_fit();
     }
 
     /// The dependents of an object.

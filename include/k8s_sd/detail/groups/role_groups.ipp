@@ -154,6 +154,7 @@ TargetGroupPtr RoleGroups::generate(GroupEntry& entry, bool replaced) {
     TargetGroupPtr group = take_over(entry);
     // A replacement shares nothing with the old object.
     if (!group) group = make(entry, replaced ? nullptr : entry.group);
+    entry.current = false;  // in case remembering ends with an exception
     remember_lookups(entry);
     entry.premise = generation_.premise;
     entry.current = !generation_.overfull;
@@ -226,13 +227,15 @@ void RoleGroups::remember_lookups(GroupEntry& entry) {
     if (!asking) return;
     std::unique_ptr<PartLookups>& of_parts = asking->of_parts;
     if (!of_parts || !is_same(*of_parts, generation_)) {
-        graph_.set_dependencies(entry, asked);
+        // Before the graph forgets objects, and an exception leaves pointers to them.
         of_parts.reset();
+        graph_.set_dependencies(entry, asked);
         if (!parts_ask) return;
-        of_parts = std::make_unique<PartLookups>();
-        of_parts->asked.reserve(asked.size());
-        for (const Graph::Edge& edge : asked) of_parts->asked.push_back(edge.dependency);
-        of_parts->begins.assign(begins.begin(), begins.end());
+        auto lookups = std::make_unique<PartLookups>();
+        lookups->asked.reserve(asked.size());
+        for (const Graph::Edge& edge : asked) lookups->asked.push_back(edge.dependency);
+        lookups->begins.assign(begins.begin(), begins.end());
+        of_parts = std::move(lookups);
     }
     of_parts->as_of = graph_.now();
 }

@@ -42,9 +42,12 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         }
         carry_out(plan);
     }
-    void apply(const TargetGroupDiff& diff) {
+    void apply(const TargetGroupDiff& part) {
+        // Only a whole state shows which targets continue.
+        const TargetGroupDiff* const diff = joiner_.add(part);
+        if (!diff) return;
         Plan plan;
-        add(plan, 0, diff, nullptr);
+        add(plan, 0, *diff, nullptr);
         carry_out(plan);
     }
     /// \param present  null: all providers
@@ -482,6 +485,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     detail::EqualTargets targets_;
     FleetShare share_;
     detail::TargetCounts counts_;
+    DiffJoiner joiner_;
     detail::TargetNews news_;
 };
 
