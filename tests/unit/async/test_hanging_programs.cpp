@@ -52,7 +52,7 @@ TEST_CASE("HangingPrograms: many groups do not leave at the same time") {
     CHECK(hanging.contains(51, start + 10min + HangingPrograms::between_leaves));
 }
 
-TEST_CASE("HangingPrograms: programs nobody needs any more make room for others") {
+TEST_CASE("HangingPrograms: above the maximum the oldest groups are forgotten") {
     HangingPrograms hanging;
     for (std::size_t group = 0; group < HangingPrograms::max_groups + 2; ++group)
         hanging.note(group, End::timed_out, start + Duration(group));
