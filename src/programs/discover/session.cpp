@@ -227,7 +227,14 @@ std::string Session::find_clusters() {
     const auto warn = [this](const std::string& why) {
         note(k8s_sd::LogLevel::warning, Event::context_note, why);
     };
-    configs_ = hub_ ? usable_clusters() : cli::configs_of(options_.config, options_.clusters, warn);
+    if (hub_) {
+        // A mistake in the options is no mistake of each cluster.
+        k8s_sd::DiscoveryConfig hub = options_.config;
+        cli::usable_server(hub);
+        configs_ = usable_clusters();
+    } else {
+        configs_ = cli::configs_of(options_.config, options_.clusters, warn);
+    }
     if (configs_.empty()) return without_clusters();
     std::string servers;
     for (k8s_sd::DiscoveryConfig& config : configs_) {

@@ -230,11 +230,11 @@ class Profiles(unittest.TestCase):
     def test_a_cluster_that_cannot_be_used_is_named_once_and_stops_no_other_one(self):
         with simulated_hub() as (hub, url), server_with(handler_of_nodes("a")) as blue, \
                 server_with(handler_of_nodes("b")) as green:
-            hub.cluster("bad", "ftp://127.0.0.1")
+            hub.cluster(2000 * "bad", "http://127.0.0.1:1")  # too long a value of the label
             hub.cluster("blue", blue)
             with running("discover", "--api-server", url, *self.FLEET, "--output",
                          "json") as program:
-                program.log_line_with("cluster fleet/bad: ")
+                program.log_line_with("cluster fleet/bad")
                 self.assertEqual(json.loads(program.line())["cluster"], "fleet/blue")
                 hub.cluster("green", green)
                 line = ""
@@ -312,6 +312,13 @@ class Profiles(unittest.TestCase):
             result = run("discover", "--api-server", url, *self.FLEET, "--once")
         self.assertEqual(result.returncode, 2)
         self.assertIn("none of the 1 ClusterProfiles", result.stderr)
+
+    def test_a_mistake_in_an_option_is_no_mistake_of_the_clusters(self):
+        with simulated_hub() as (hub, url):
+            hub.cluster("blue", "http://127.0.0.1:1")
+            result = run("discover", "--api-server", url, *self.FLEET, "--namespace", "a b")
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, "^discover: --namespace: ")
 
     def test_options_for_one_cluster_are_refused(self):
         for option in (["--jobs", "2"], ["--record", "/tmp/x.gz"], ["--explain", "node/a"]):
