@@ -71,6 +71,9 @@ struct Http2Behavior {
     bool refuse_streams = false;      ///< REFUSED_STREAM for every new request
     bool require_http1 = false;       ///< HTTP_1_1_REQUIRED for every new request
     bool omit_end_stream = false;     ///< complete responses end without END_STREAM
+    /// RST_STREAM with this error code for every new request; 0: none. Such requests are not
+    /// recorded.
+    std::uint32_t reset_streams = 0;
 };
 
 /// A Kubernetes API server in the process: LIST, WATCH and GET of the resources for service

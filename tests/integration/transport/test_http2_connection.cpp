@@ -894,6 +894,30 @@ TEST_CASE("HTTP/2: a closed request resets its stream only") {
     CHECK(two.body == "two");
 }
 
+TEST_CASE("HTTP/2: many closed requests reset their streams over time, and count until then") {
+    MultiplexedClient c;
+    c.get();
+    c.send(0, h2::settings_frame({{h2::max_concurrent_streams, 300}}));
+    for (int i = 1; i < 250; ++i) c.begin();
+    c.settle();
+    REQUIRE(c.peer(0).streams().size() == 250);
+    for (MultiplexedRequest& request : c.requests) request.connection->close();
+    c.begin().connection->close();  // not yet sent, so its stream needs no reset
+    c.settle();
+    CHECK(c.peer(0).count(h2::rst_stream) == 100);
+    CHECK(c.peer(0).streams().size() == 250);
+    // 150 streams are open at the server.
+    for (int i = 0; i < 151; ++i) c.begin(StreamUse::brief);
+    c.settle();
+    CHECK(c.peer(0).streams().size() == 250 + 150);
+    CHECK(c.connections() == 2);
+    c.advance(1s);
+    CHECK(c.peer(0).count(h2::rst_stream) == 200);
+    c.advance(1s);
+    CHECK(c.peer(0).count(h2::rst_stream) == 250);
+    CHECK(c.open_connections() == 2);
+}
+
 TEST_CASE("HTTP/2: requests of callbacks in the end of a connection are safe") {
     MultiplexedClient c;
     std::vector<MultiplexedRequest*> all;

@@ -53,6 +53,10 @@ struct VersionedCluster : Simulation {
             }));
     }
 
+    const detail::ServerTraffic& client_traffic() const {
+        return *detail::impl_of(*client).traffic;
+    }
+
     std::shared_ptr<ApiClient> client;
     std::vector<std::unique_ptr<WatchProbe>> probes;
 };
@@ -135,6 +139,30 @@ TEST_CASE("HTTP/2: refused streams are repeated, then an error, and recover") {
     CHECK(c.by(2) == 1);
 }
 
+TEST_CASE("HTTP/2: a server that resets each stream gets few requests, and the status says why") {
+    VersionedCluster c(HttpVersion::http2, 1);
+    const auto requests = [&c] { return c.client_traffic().counts->requests.load(); };
+    const bool watched = GENERATE(false, true);
+    if (watched) c.start();
+    const bool refused = GENERATE(false, true);
+    c.server.set_http2({.reset_streams = refused ? http2::refused_stream : http2::cancel});
+    watched ? c.server.disconnect_all() : c.start();
+    c.advance(1min);
+    std::uint64_t before = requests();
+    for (int minute = 0; minute < 5; ++minute) {
+        c.advance(1min);
+        CHECK(requests() - before <= (refused ? 40 : 10));
+        before = requests();
+    }
+    const WatchStatus status = c.probes[0]->status();
+    CHECK(status.error);
+    CHECK(contains(status.message, refused ? "refused the stream" : "reset the stream (CANCEL)"));
+    c.server.set_http2({});
+    c.advance(1min);
+    CHECK(c.by(2) == 1);
+    CHECK_FALSE(c.probes[0]->status().error);
+}
+
 TEST_CASE("HTTP/2: after ENHANCE_YOUR_CALM the watches pause, say so, and resume without a list") {
     VersionedCluster c(HttpVersion::http2, 3);
     c.start();
@@ -152,6 +180,8 @@ TEST_CASE("HTTP/2: after ENHANCE_YOUR_CALM the watches pause, say so, and resume
     for (const std::string& request : c.take_requests()) {
         CHECK((request.starts_with("WATCH") || request.ends_with("limit=1")));
     }
+    // Once each, although they began before the pause, too.
+    CHECK(c.metrics->of(Kind::pod).probes == 3);
 }
 
 TEST_CASE("HTTP/2: a list that pauses leaves its permit to lists by HTTP/1.1") {

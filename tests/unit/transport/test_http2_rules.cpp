@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/transport/http2/http2_liveness.hpp"
 #include "k8s_sd/detail/transport/http2/http2_request.hpp"
+#include "k8s_sd/detail/transport/http2/reset_pacing.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>
@@ -66,6 +67,26 @@ TEST_CASE("Http2Liveness: never more than one PING in 10 s") {
         alive.on_bytes(now - 30s);
     }
     CHECK(pinged);
+}
+
+TEST_CASE("ResetPacing: at most 100 resets a second, and the others wait in their order") {
+    const TimePoint since = TimePoint{} + 1h;
+    ResetPacing resets;
+    for (int i = 0; i < 100; ++i) CHECK(resets.admit(i, since));
+    CHECK(resets.next_due() == TimePoint::max());
+    for (int i = 100; i < 250; ++i) CHECK_FALSE(resets.admit(i, since + 500ms));
+    CHECK(resets.waiting() == 150);
+    CHECK_FALSE(resets.take(since + 999ms));
+    REQUIRE(resets.next_due() == since + 1s);
+    for (int i = 100; i < 200; ++i) CHECK(resets.take(since + 1s) == i);
+    CHECK_FALSE(resets.take(since + 1s));
+    CHECK(resets.next_due() == since + 2s);
+    SECTION("a later one does not overtake them") {
+        CHECK_FALSE(resets.admit(250, since + 2s));
+        for (int i = 200; i < 251; ++i) CHECK(resets.take(since + 2s) == i);
+        CHECK(resets.waiting() == 0);
+        CHECK(resets.admit(251, since + 2s));
+    }
 }
 
 }  // namespace

@@ -335,7 +335,8 @@ TEST_CASE("Http2Session: floods of frames without content end the session") {
                                              frame(settings, ack, 0),
                                              data_frame(1, ""),
                                              frame(window_update, none, 0, big_endian(1, 4)),
-                                             frame(priority, none, 1, big_endian(0, 5))};
+                                             frame(priority, none, 1, big_endian(0, 5)),
+                                             rst_frame(1, internal_error)};
     for (const std::string& one : floods) {
         SessionFixture f;
         f.open();

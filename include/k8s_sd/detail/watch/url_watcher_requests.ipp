@@ -75,7 +75,6 @@ void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Probe&) {
-    report_.begin_probe();
     begin(forms_.probe(), Purpose::probe);
 }
 

@@ -13,6 +13,7 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
     if (stopped()) return;
     permits_.cancel_timer();
     permits_.return_watch_permit();
+    if (state().purpose == Purpose::probe) report_.on_probe();
     Failure failure = exchange_.finish(ec, std::move(why));
     intake_.end_body(!failure.ec);
     if (stopped()) return;

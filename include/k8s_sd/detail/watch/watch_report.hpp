@@ -133,7 +133,6 @@ class WatchReport {
     // Actions.
     void wait(Waiting, TimePoint now, std::optional<Duration> pause = {});
     void begin_list(ListReason, TimePoint now) noexcept;
-    void begin_probe() { add(metrics_.probes); }
     /// Polling replaces watches; logged once until a watch works.
     void begin_poll(Duration interval);
 
@@ -142,6 +141,8 @@ class WatchReport {
 
     // Incoming data.
     void on_watch();
+    /// A probe has ended. One that waits for the end of a pause is sent later.
+    void on_probe() { add(metrics_.probes); }
     /// The server has answered a request.
     void on_head(bool http2) noexcept { status_.http_version = http2 ? 2U : 1U; }
     void on_bytes(std::size_t count, TimePoint now);

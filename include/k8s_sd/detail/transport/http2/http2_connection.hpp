@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/transport/http2/http2_liveness.hpp"
 #include "k8s_sd/detail/transport/http2/http2_session.hpp"
+#include "k8s_sd/detail/transport/http2/reset_pacing.hpp"
 #include "k8s_sd/detail/transport/stream_use.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -88,6 +89,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     /// \param caller  called until the end of the stream, or cancel()
     /// \returns the identifier of the stream; 0: the connection takes no further one
     std::int32_t open(std::string_view text, StreamUse, bool secret, Http2Stream& caller);
+    /// No function of the caller is called again. At the server the stream ends at once, or later
+    /// if many are cancelled, see ResetPacing.
     void cancel(std::int32_t stream) noexcept;
     /// Calls on_stream_due() at this time, once, instead of at an earlier set time. All streams use
     /// the timer of the connection: timers of their own would take much of the memory of a watch.
@@ -117,6 +120,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     template <class Call>
     void attempt(Call);
     std::size_t refused_beyond() const;
+    /// The streams that the server counts.
+    std::size_t streams_at_server() const { return open_.size() + resets_.waiting(); }
     void read();
     void on_read(error_code, std::size_t);
     void adapt_buffer(std::size_t filled);
@@ -127,8 +132,10 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     void flush();
     void on_written(error_code);
     void call_at(TimePoint);
+    void call_no_later_than(TimePoint);
     void watch_silence();
     void notify_due_streams(TimePoint now);
+    void reset_waiting_streams(TimePoint now);
     void on_timer();
     void forget(std::unordered_map<std::int32_t, Open>::iterator);
     void on_broken(error_code, const std::string& why);
@@ -148,6 +155,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     TimePoint due_{};  ///< of the timer
     std::unordered_map<std::int32_t, Open> open_;
     std::size_t watches_ = 0;
+    ResetPacing resets_;
     std::optional<Refusal> refusal_;
     error_code write_error_;
     CleansedBytes input_;

@@ -109,7 +109,7 @@ std::size_t Http2Connection::watch_limit(std::size_t streams, std::size_t max_wa
 
 bool Http2Connection::has_room(StreamUse use) const {
     const std::size_t limit = stream_limit();
-    if (!takes_streams() || open_.size() >= limit) return false;
+    if (!takes_streams() || streams_at_server() >= limit) return false;
     return use == StreamUse::brief || watches_ < watch_limit(limit, limits_.max_watches);
 }
 
@@ -128,6 +128,8 @@ void Http2Connection::cancel(std::int32_t id) noexcept {
     const auto position = open_.find(id);
     if (position == open_.end()) return;
     forget(position);
+    if (session_->needs_reset(id) && !resets_.admit(id, clock_->now()))
+        return call_no_later_than(resets_.next_due());
     session_->cancel(id);
     flush_later();
 }
@@ -160,7 +162,7 @@ void Http2Connection::deliver(const Http2Event& event) {
     // After GOAWAY a refusal says nothing about the limit.
     const Http2State state = session_->state();
     if (event.end.kind == Http2End::Kind::refused && !state.draining) {
-        refusal_ = {open_.size(), clock_->now() + refusal_memory, state.settings};
+        refusal_ = {streams_at_server(), clock_->now() + refusal_memory, state.settings};
     }
     const bool is_error = state.goaway && *state.goaway != no_error_code;
     if (event.end.kind == Http2End::Kind::refused && is_error)
@@ -284,12 +286,16 @@ void Http2Connection::call_at(std::int32_t stream, TimePoint due) {
     using Tenths = std::chrono::duration<std::int64_t, std::deci>;
     if (due != never) due = std::chrono::ceil<Tenths>(due);
     position->second.due = due;
+    call_no_later_than(due);
+}
+
+void Http2Connection::call_no_later_than(TimePoint due) {
     // After a failed write, the end of all streams is near.
     if (due < due_ && !write_error_) call_at(due);
 }
 
 void Http2Connection::watch_silence() {
-    TimePoint due = liveness_.next_check();
+    TimePoint due = std::min(liveness_.next_check(), resets_.next_due());
     for (const auto& [id, open] : open_) due = std::min(due, open.due);
     call_at(due);
 }
@@ -310,6 +316,13 @@ void Http2Connection::notify_due_streams(TimePoint now) {
     problem.rethrow();
 }
 
+void Http2Connection::reset_waiting_streams(TimePoint now) {
+    while (const auto stream = resets_.take(now)) {
+        session_->cancel(*stream);
+        flush_later();
+    }
+}
+
 void Http2Connection::on_timer() {
     if (closed_) return;
     if (write_error_)
@@ -322,6 +335,7 @@ void Http2Connection::on_timer() {
         throw;
     }
     if (closed_) return;
+    reset_waiting_streams(now);
     if (now - due_ > busy_delay && liveness_.next_check() <= now) return call_at(now + busy_delay);
     // No request needs the connection.
     if (open_.empty() && liveness_.next_check() <= now) return close();

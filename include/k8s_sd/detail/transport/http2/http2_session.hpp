@@ -74,6 +74,8 @@ class Http2Session {
     virtual std::int32_t open(std::string_view request) = 0;
     /// RST_STREAM with CANCEL; no event of the stream follows, even if its end has arrived already.
     virtual void cancel(std::int32_t stream) = 0;
+    /// Whether cancel() sends a frame: the server may know the stream.
+    virtual bool needs_reset(std::int32_t stream) const = 0;
     virtual void ping(std::uint64_t opaque) = 0;
 
     /// Received bytes. They must stay valid until next() returns nothing.

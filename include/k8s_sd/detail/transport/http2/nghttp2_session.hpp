@@ -24,6 +24,7 @@ class Nghttp2Session final : public Http2Session {
 
     std::int32_t open(std::string_view request) override;
     void cancel(std::int32_t stream) override;
+    bool needs_reset(std::int32_t stream) const override;
     void ping(std::uint64_t opaque) override;
     void feed(std::string_view bytes, TimePoint now) override;
     std::optional<Http2Event> next() override;

@@ -134,6 +134,11 @@ void Nghttp2Session::cancel(std::int32_t id) {
     streams_.erase(id);
 }
 
+bool Nghttp2Session::needs_reset(std::int32_t id) const {
+    const auto position = streams_.find(id);
+    return position != streams_.end() && position->second.head_sent;
+}
+
 /// Without memory for the frame, nghttp2 would go on to read the request of the stream.
 void Nghttp2Session::reset(std::int32_t id) noexcept {
     if (nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL) != 0) {

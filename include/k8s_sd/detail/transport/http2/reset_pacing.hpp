@@ -1,0 +1,57 @@
+#pragma once
+
+#include "k8s_sd/time.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Spaces out the RST_STREAM frames that a connection sends. Servers take many of them for an
+/// attack (CVE-2023-44487) and end the connection with all its streams.
+class ResetPacing {
+ public:
+    static constexpr int resets_per_second = 100;
+
+    /// \returns whether the stream may be reset now; false: it waits until take() returns it
+    bool admit(std::int32_t stream, TimePoint now) {
+        if (waiting_.empty() && has_budget(now)) return true;
+        waiting_.push_back(stream);
+        return false;
+    }
+    /// A waiting stream that may be reset now, in the order of admit().
+    std::optional<std::int32_t> take(TimePoint now) {
+        if (waiting_.empty() || !has_budget(now)) return std::nullopt;
+        const std::int32_t stream = waiting_.front();
+        waiting_.pop_front();
+        return stream;
+    }
+    /// The streams that wait. The server still counts them towards its limit.
+    std::size_t waiting() const noexcept { return waiting_.size(); }
+    /// The time for the next take(); TimePoint::max(): no stream waits.
+    TimePoint next_due() const noexcept {
+        return waiting_.empty() ? TimePoint::max() : since_ + period;
+    }
+
+ private:
+    static constexpr Duration period = std::chrono::seconds(1);
+
+    bool has_budget(TimePoint now) {
+        if (now - since_ >= period) {
+            since_ = now;
+            used_ = 0;
+        }
+        if (used_ == resets_per_second) return false;
+        ++used_;
+        return true;
+    }
+
+    std::deque<std::int32_t> waiting_;
+    TimePoint since_{};
+    int used_ = 0;
+};
+
+}  // namespace k8s_sd::inline v0::detail
