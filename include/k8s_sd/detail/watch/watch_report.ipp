@@ -47,7 +47,7 @@ void WatchReport::begin_api_version(std::string_view version) {
     api_version_ = version;
     log(LogLevel::warning, LogEvent::api_version_changed,
         version.empty() ? "this is the version to ask for, and no older one any more"
-                        : "the server is old: it has this API in " + api_version_ +
+                        : "the server is old: it has this API in " + api_version_.text() +
                               " only, which serves until there is a newer one");
 }
 
