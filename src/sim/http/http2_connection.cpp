@@ -413,9 +413,9 @@ void Http2Connection::on_request(std::int32_t id) {
     if (position == streams_.end()) return;
     const std::shared_ptr<Stream> stream = position->second;
     const Http2Behavior behavior = server_.http2_behavior();
-    const std::uint32_t code = behavior.refuse_streams  ? NGHTTP2_REFUSED_STREAM
-                               : behavior.require_http1 ? NGHTTP2_HTTP_1_1_REQUIRED
-                                                        : behavior.reset_streams;
+    std::uint32_t code = behavior.reset_streams;
+    if (behavior.require_http1) code = NGHTTP2_HTTP_1_1_REQUIRED;
+    if (behavior.refuse_streams) code = NGHTTP2_REFUSED_STREAM;
     if (code != 0) {
         nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, code);
         return;
