@@ -116,7 +116,8 @@ class SharedList {
     void replace(std::size_t i, T element) {
         elements_[i] = std::make_shared<const T>(std::move(element));
     }
-    /// Replaces an element by a copy that `edit(T&)` has changed, in this list only. \pre i < size()
+    /// Replaces an element by a copy that `edit(T&)` has changed, in this list only.
+    /// \pre i < size()
     template <class Edit>
     void edit(std::size_t i, Edit&& edit) {
         T copy = *elements_[i];

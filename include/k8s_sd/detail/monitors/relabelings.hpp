@@ -51,8 +51,8 @@ struct BuiltInRule {
     std::uint64_t modulus = 0;
 };
 
-/// The rules of recent jobs, of either operator. A thousand monitors have the same rules, apart from
-/// those for their selectors: one of each is kept. Bounded. Not thread-safe.
+/// The rules of recent jobs, for either operator. A thousand monitors have the same rules, apart
+/// from those for their selectors: one of each is kept. Bounded. Not thread-safe.
 class GeneratedRules {
  public:
     /// A known rule is not made again.
