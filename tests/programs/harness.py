@@ -149,6 +149,13 @@ class JsonHandler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class SilentHandler(JsonHandler):
+    """Never answers."""
+    def do_GET(self):
+        with contextlib.suppress(ConnectionError):
+            self.rfile.read(1)  # until the client closes
+
+
 @contextlib.contextmanager
 def server_with(handler, context=None):
     """The URL of an HTTP server in threads of the test; `context`: of its TLS."""

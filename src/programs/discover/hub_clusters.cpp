@@ -47,7 +47,9 @@ bool HubClusters::wait(cli::ExitStatus& status) {
     if (options_.timeout) {
         timeout.expires_after(*options_.timeout);
         timeout.async_wait([&](boost::system::error_code ec) {
-            if (ec) return;
+            // An expired wait may be queued behind the list. It then runs after this function, or
+            // would report a timeout in spite of the list.
+            if (ec || listed_) return;
             status = cli::exit_not_synced;
             const std::string why = inventory_.status().profiles.message;
             note(options_, k8s_sd::LogLevel::error, cli::Event::not_synced,

@@ -65,17 +65,26 @@ k8s_sd::TargetGroupDiff sorted(k8s_sd::TargetGroupDiff diff) {
     return diff;
 }
 
-/// The changes from these groups to the state of a full diff.
-k8s_sd::TargetGroupDiff changes(const k8s_sd::TargetGroups& from,
-                                const k8s_sd::TargetGroupDiff& full) {
+/// Whether the API server is another one, and not the same one with other credentials.
+bool is_other_server(const k8s_sd::DiscoveryConfig& a, const k8s_sd::DiscoveryConfig& b) {
+    const k8s_sd::TlsConfig& tls = a.api_server.tls;
+    const k8s_sd::TlsConfig& other = b.api_server.tls;
+    return a.api_server.url != b.api_server.url || tls.ca != other.ca ||
+           tls.ca_file != other.ca_file;
+}
+
+/// The changes from these groups to other ones.
+/// \param replaced  whether groups of equal names are those of other objects
+k8s_sd::TargetGroupDiff changes(const k8s_sd::TargetGroups& from, const k8s_sd::TargetGroups& to,
+                                bool replaced) {
     k8s_sd::TargetGroupDiff diff;
-    k8s_sd::TargetGroups to;
-    to.apply(full);
-    for (const k8s_sd::GroupChange& change : full.updated) {
-        k8s_sd::TargetGroupPtr previous = from.find(change.group->source());
-        if (previous && *previous == *change.group) continue;
-        diff.updated.push_back({.group = change.group, .previous = std::move(previous)});
-    }
+    to.for_each_group([&](const k8s_sd::TargetGroupPtr& group) {
+        k8s_sd::TargetGroupPtr previous = from.find(group->source());
+        if (previous && *previous == *group && !replaced) return;
+        const bool replaces = previous && replaced;
+        diff.updated.push_back(
+            {.group = group, .previous = std::move(previous), .replaced = replaces});
+    });
     from.for_each_group([&](const k8s_sd::TargetGroupPtr& group) {
         if (!to.find(group->source())) diff.removed.push_back(group);
     });
@@ -218,7 +227,7 @@ std::string Session::find_clusters() {
     const auto warn = [this](const std::string& why) {
         note(k8s_sd::LogLevel::warning, Event::context_note, why);
     };
-    configs_ = hub_ ? hub_->configs() : cli::configs_of(options_.config, options_.clusters, warn);
+    configs_ = hub_ ? usable_clusters() : cli::configs_of(options_.config, options_.clusters, warn);
     if (configs_.empty()) return without_clusters();
     std::string servers;
     for (k8s_sd::DiscoveryConfig& config : configs_) {
@@ -233,15 +242,20 @@ std::string Session::find_clusters() {
     return servers;
 }
 
-std::vector<k8s_sd::DiscoveryConfig> Session::usable_clusters() const {
+std::vector<k8s_sd::DiscoveryConfig> Session::usable_clusters() {
     std::vector<k8s_sd::DiscoveryConfig> usable;
+    const auto before = std::exchange(unusable_, {});
     for (k8s_sd::DiscoveryConfig config : hub_->configs()) {
+        const std::string name = config.cluster.name;
         try {
             cli::usable_server(config);
             usable.push_back(std::move(config));
         } catch (const std::exception& e) {
+            const std::string& why = unusable_[name] = e.what();
+            const auto known = before.find(name);
+            if (known != before.end() && known->second == why) continue;
             note(k8s_sd::LogLevel::warning, Event::cluster_unusable,
-                 "cluster " + cli::printable(config.cluster.name, 200) + ": " + e.what());
+                 "cluster " + cli::printable(name, 200) + ": " + why);
         }
     }
     return usable;
@@ -260,18 +274,20 @@ std::string Session::without_clusters() {
 void Session::make_discoverers() {
     cli::make_snapshot_directory(options_.warm_start);
     jobs_.resize(options_.jobs);
-    for (unsigned job = 0; job < options_.jobs; ++job)
-        discoverers_.push_back(discoverer_of(job, options_.warm_start));
+    for (unsigned job = 0; job < options_.jobs; ++job) {
+        const std::size_t config = std::min<std::size_t>(job, configs_.size() - 1);
+        discoverers_.push_back(discoverer_of(job, configs_[config]));
+    }
     if (hub_ && !options_.once) hub_->follow([this] { on_clusters(); });
 }
 
-k8s_sd::Discoverer Session::discoverer_of(unsigned job, const k8s_sd::WarmStart& warm_start) {
-    return {io_.get_executor(), configs_[std::min<std::size_t>(job, configs_.size() - 1)],
+k8s_sd::Discoverer Session::discoverer_of(unsigned job, const k8s_sd::DiscoveryConfig& config) {
+    return {io_.get_executor(), config,
             [this, job](const k8s_sd::TargetGroupDiff& diff) {
                 const bool compares = replay_clock_ || !options_.record.file.empty();
                 compares ? on_diff(job, sorted(diff)) : on_diff(job, diff);
             },
-            warm_start};
+            options_.warm_start};
 }
 
 bool Session::all(bool JobState::*progress) const {
@@ -287,6 +303,7 @@ std::optional<unsigned> Session::job_of(const std::string& cluster) const {
 
 void Session::on_clusters() {
     if (stopped_) return;
+    if (progress_) progress_->stop();
     const std::vector<k8s_sd::DiscoveryConfig>& known = hub_->configs();
     for (unsigned job = 0; job < configs_.size(); ++job) {
         const bool is_there = std::any_of(known.begin(), known.end(), [&](const auto& config) {
@@ -305,34 +322,41 @@ void Session::on_clusters() {
 }
 
 void Session::add_cluster(const k8s_sd::DiscoveryConfig& config) {
-    const unsigned job = options_.jobs++;
+    const auto job = static_cast<unsigned>(discoverers_.size());
+    discoverers_.push_back(discoverer_of(job, config));
     configs_.push_back(config);
     options_.cluster_names.push_back(config.cluster.name);
     jobs_.emplace_back();
+    ++options_.jobs;
     comment(Event::clusters_changed, "cluster " + config.cluster.name + " is new");
-    discoverers_.push_back(discoverer_of(job, options_.warm_start));
     discoverers_.back().async_run(boost::asio::detached);
 }
 
 /// A cluster that comes back keeps its job.
 void Session::move_cluster(unsigned job, const k8s_sd::DiscoveryConfig& config) {
-    const bool is_back = std::exchange(jobs_[job].gone, false);
+    discoverers_[job] = discoverer_of(job, config);
+    JobState& state = jobs_[job];
+    const bool is_back = std::exchange(state.gone, false);
+    if (is_back) ++options_.jobs;
+    if (state.delivered || state.groups.group_count() > 0) {
+        const bool was_moving_away = state.move && state.move->other_server;
+        state.move = Move{was_moving_away || is_other_server(configs_[job], config), {}};
+    }
+    configs_[job] = config;
     comment(Event::clusters_changed, "cluster " + config.cluster.name +
                                          (is_back ? " is back" : " has another server or access"));
-    configs_[job] = config;
-    jobs_[job].has_moved = !is_back && jobs_[job].delivered;
-    // A snapshot would be no news for a cluster with targets.
-    discoverers_[job] = discoverer_of(job, {});
     discoverers_[job].async_run(boost::asio::detached);
 }
 
 void Session::remove_cluster(unsigned job) {
     comment(Event::clusters_changed, "cluster " + configs_[job].cluster.name + " is gone");
     discoverers_[job].cancel();
+    configs_[job].api_server = {};  // with its credentials
     k8s_sd::TargetGroupDiff diff;
     jobs_[job].groups.for_each_group(
         [&](const k8s_sd::TargetGroupPtr& group) { diff.removed.push_back(group); });
     jobs_[job] = {.gone = true};
+    --options_.jobs;
     report(job, diff);
     if (!is_complete_ && all(&JobState::delivered)) on_synced();
 }
@@ -386,9 +410,20 @@ void Session::on_diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
 }
 
 void Session::on_cluster_diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
-    const bool is_move = std::exchange(jobs_[job].has_moved, false);
-    const k8s_sd::TargetGroupDiff news = is_move ? changes(jobs_[job].groups, diff) : diff;
-    jobs_[job].groups.apply(news);
+    JobState& state = jobs_[job];
+    if (!state.move) {
+        state.groups.apply(diff);
+        return report(job, diff);
+    }
+    // Those of a snapshot are no news for a cluster with targets.
+    state.move->groups.apply(diff);
+    if (!is_complete(diff)) return;
+    k8s_sd::TargetGroupDiff news =
+        changes(state.groups, state.move->groups, state.move->other_server);
+    // The reported targets may be those of a snapshot.
+    news.confirms = !state.delivered;
+    state.groups = std::move(state.move->groups);
+    state.move.reset();
     report(job, news);
 }
 
@@ -439,6 +474,7 @@ void Session::report(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
 
 void Session::on_synced() {
     is_complete_ = true;
+    if (progress_) progress_->stop();
     reporter_->synced();
     if (options_.once) return stop(cli::exit_fine);
     if (!simulation_) return;

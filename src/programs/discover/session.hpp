@@ -19,6 +19,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,14 +46,19 @@ class Session {
         bool unconfirmed = false;  ///< whether its targets are unconfirmed
     };
 
+    /// The other server, or the other access, of a cluster with reported targets.
+    struct Move {
+        bool other_server = false;      ///< its objects are others, even those of equal names
+        k8s_sd::TargetGroups groups{};  ///< replace the reported ones once they are complete
+    };
+
     /// The progress of a job.
     struct JobState {
-        bool synced = false;     ///< its complete first state has come
-        bool delivered = false;  ///< and is reported
-        bool gone = false;       ///< a cluster without a ClusterProfile now
-        /// A cluster of a hub has another server, whose targets replace these.
-        bool has_moved = false;
+        bool synced = false;            ///< its complete first state has come
+        bool delivered = false;         ///< and is reported
+        bool gone = false;              ///< a cluster without a ClusterProfile now
         k8s_sd::TargetGroups groups{};  ///< the reported targets of a cluster of a hub
+        std::optional<Move> move{};     ///< of a cluster of a hub
     };
 
     void install_environment();
@@ -65,11 +71,11 @@ class Session {
     /// \returns the servers, in words
     std::string find_clusters();
     std::string without_clusters();
-    /// Those of the hub; the log has the others.
-    std::vector<k8s_sd::DiscoveryConfig> usable_clusters() const;
+    /// Those of the hub; the log has the others, once for each reason.
+    std::vector<k8s_sd::DiscoveryConfig> usable_clusters();
     void join_fleet();
     void make_discoverers();
-    k8s_sd::Discoverer discoverer_of(unsigned job, const k8s_sd::WarmStart&);
+    k8s_sd::Discoverer discoverer_of(unsigned job, const k8s_sd::DiscoveryConfig&);
     /// The clusters of the hub have changed.
     void on_clusters();
     void add_cluster(const k8s_sd::DiscoveryConfig&);
@@ -100,6 +106,7 @@ class Session {
     Options options_;
     HubClusters* const hub_;
     std::vector<k8s_sd::DiscoveryConfig> configs_;  ///< of several clusters, or a single one
+    std::map<std::string, std::string> unusable_;   ///< why, by cluster of the hub
     std::shared_ptr<k8s_sd::sim::ManualClock> replay_clock_;  ///< null: no replay
     std::shared_ptr<k8s_sd::sim::ReplayConnector> replay_;
     k8s_sd::Duration replay_end_{};

@@ -24,6 +24,8 @@ class FastGzip {
     static constexpr std::size_t max_overhead = 16;
 
     FastGzip();
+    FastGzip(const FastGzip&) = delete;  // `bits_` points into `out_`
+    FastGzip& operator=(const FastGzip&) = delete;
 
     /// Begins a new file.
     std::string_view begin();

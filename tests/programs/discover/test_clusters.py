@@ -3,11 +3,14 @@
 import contextlib
 import json
 import signal
+import tempfile
+import threading
 import unittest
 
 from cluster_profiles import kubeconfig as kubeconfig_of
 from cluster_profiles import simulated_hub
-from harness import JsonHandler, file_with, run, running, server_with, simulated_cluster
+from harness import (TIMEOUT, JsonHandler, SilentHandler, file_with, run, running, server_with,
+                     simulated_cluster)
 
 
 def kubeconfig(**servers):
@@ -190,9 +193,10 @@ class Profiles(unittest.TestCase):
                 hub.cluster("green", green)
                 self.assertEqual(line(), (1, "fleet/green", True, {"node/d": 0}, []))
                 program.log_line_with("# cluster fleet/green is new")
-                # Its targets stay until the new server has been listed.
+                # Its targets stay until the new server has been listed. Its node b is another one.
                 hub.secret("blue", kubeconfig_of(new))
-                self.assertEqual(line(), (0, "fleet/blue", False, {"node/c": 0}, ["node/a"]))
+                self.assertEqual(line(), (0, "fleet/blue", False, {"node/b": 0, "node/c": 0},
+                                          ["node/a"]))
                 program.log_line_with("# cluster fleet/blue has another server")
                 hub.remove("clusterprofiles", "green")
                 self.assertEqual(line(), (1, "fleet/green", False, {}, ["node/d"]))
@@ -200,6 +204,61 @@ class Profiles(unittest.TestCase):
                 hub.profile("green")
                 self.assertEqual(line(), (1, "fleet/green", True, {"node/d": 0}, []))
                 program.log_line_with("# cluster fleet/green is back")
+
+    def test_a_cluster_that_moves_has_targets_of_a_snapshot_before_and_after(self):
+        with simulated_hub() as (hub, url), tempfile.TemporaryDirectory() as folder:
+            def lines(count, *, after_first=lambda: None):
+                with running("discover", "--api-server", url, *self.FLEET, "--output", "json",
+                             "--snapshot-dir", folder, "--snapshot-after", 0) as program:
+                    diffs = [json.loads(program.line())]
+                    after_first()
+                    diffs += [json.loads(program.line()) for _ in range(count - 1)]
+                    self.assertEqual(program.signal(signal.SIGTERM), 0)
+                return [({group["source"] for group in diff["updated"]}, set(diff["removed"]),
+                         diff["full"], "unconfirmed" in diff, "confirms" in diff)
+                        for diff in diffs]
+
+            with server_with(handler_of_nodes("a", "b")) as old:
+                hub.cluster("blue", old)
+                self.assertEqual(lines(1), [({"node/a", "node/b"}, set(), True, False, False)])
+            with server_with(handler_of_nodes("b", "c")) as new:
+                moves = lines(2, after_first=lambda: hub.secret("blue", kubeconfig_of(new)))
+            self.assertEqual(moves, [({"node/a", "node/b"}, set(), True, True, False),
+                                     ({"node/b", "node/c"}, {"node/a"}, False, False, True)])
+            self.assertEqual(lines(1), [({"node/b", "node/c"}, set(), True, True, False)])
+
+    def test_a_cluster_that_cannot_be_used_is_named_once_and_stops_no_other_one(self):
+        with simulated_hub() as (hub, url), server_with(handler_of_nodes("a")) as blue, \
+                server_with(handler_of_nodes("b")) as green:
+            hub.cluster("bad", "ftp://127.0.0.1")
+            hub.cluster("blue", blue)
+            with running("discover", "--api-server", url, *self.FLEET, "--output",
+                         "json") as program:
+                program.log_line_with("cluster fleet/bad: ")
+                self.assertEqual(json.loads(program.line())["cluster"], "fleet/blue")
+                hub.cluster("green", green)
+                line = ""
+                while "# cluster fleet/green is new" not in line:
+                    line = program.log_line()
+                    self.assertNotIn("fleet/bad", line)
+
+    def test_a_cluster_that_goes_before_its_first_list_is_not_counted(self):
+        asked = threading.Event()
+
+        class Blue(SilentHandler):
+            def do_GET(self):
+                asked.set()
+                super().do_GET()
+
+        with simulated_hub() as (hub, url), server_with(Blue) as blue, \
+                server_with(handler_of_nodes("a")) as green:
+            hub.cluster("blue", blue)
+            hub.cluster("green", green)
+            with running("discover", "--api-server", url, *self.FLEET, "--output",
+                         "quiet") as program:
+                self.assertTrue(asked.wait(TIMEOUT))
+                hub.remove("clusterprofiles", "blue")
+                self.assertEqual(program.line(), "synced targets=1 groups=1 jobs=1")
 
     def test_a_change_of_properties_changes_nothing(self):
         with simulated_hub() as (hub, url), server_with(handler_of_nodes("a")) as blue, \

@@ -15,7 +15,9 @@ import time
 import unicodedata
 import unittest
 
-from harness import TIMEOUT, JsonHandler, command, environment, file_with, run, server_with
+from cluster_profiles import simulated_hub
+from harness import (TIMEOUT, JsonHandler, SilentHandler, command, environment, file_with, run,
+                     server_with)
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 CLEAR_LINE = "\r\x1b[K"
@@ -140,6 +142,22 @@ class Colours(unittest.TestCase):
         text = shown("discover", "--timeout", "0.5", "--api-server", "http://127.0.0.1:1")
         self.assertRegex(text, r"\x1b\[1;33mk8s_sd: warning: \x1b\[0m")
         self.assertRegex(text, r"\x1b\[1;33mdiscover: not synced after 0.5 s:\x1b\[0m")
+
+
+class Progress(unittest.TestCase):
+    def test_it_ends_with_the_cluster_that_it_is_about(self):
+        with simulated_hub() as (hub, url), server_with(SilentHandler) as blue:
+            hub.cluster("blue", blue)
+            with on_terminal("discover", "--api-server", url, "--cluster-profiles-namespace",
+                             "fleet", "--role", "node") as program:
+                program.read_until("listing:")
+                hub.remove("clusterprofiles", "blue")
+                program.read_until("From now on")
+                time.sleep(0.5)  # a line of progress would come each 0.2 s
+                program.process.send_signal(signal.SIGTERM)
+                text = program.read_all()
+        self.assertRegex(text, "fleet/blue is gone")
+        self.assertNotIn("listing:", text.partition("is gone")[2])
 
 
 class Width(unittest.TestCase):

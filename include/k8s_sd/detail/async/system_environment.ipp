@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/async/blocking_threads.hpp"
 #include "k8s_sd/detail/async/child_process.hpp"
+#include "k8s_sd/detail/async/hanging_programs.hpp"
 #include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/error.hpp"
@@ -9,9 +10,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <string>
-#include <unordered_set>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -96,48 +95,22 @@ std::size_t group_of(const ProgramRunner::Program& program) {
     return hash;
 }
 
-/// The programs whose last run had to be killed. They have threads of their own, so however many
-/// of them hang, each of them delays others once at most.
-class HangingPrograms {
- public:
-    bool contains(std::size_t group) {
-        const std::lock_guard lock(mutex_);
-        return groups_.contains(group);
-    }
-    void note(std::size_t group, const ProgramRunner::Result& result) {
-        using enum ProgramRunner::Result::End;
-        if (result.end == not_started || result.end == killed) return;
-        const std::lock_guard lock(mutex_);
-        if (result.end != timed_out) {
-            groups_.erase(group);
-        } else if (groups_.size() < max_groups) {
-            groups_.insert(group);
-        }
-    }
-
- private:
-    static constexpr std::size_t max_groups = 10'000;
-
-    std::mutex mutex_;
-    std::unordered_set<std::size_t> groups_;
-};
-
 class SystemProgramRunner final : public ProgramRunner {
  public:
     std::shared_ptr<void> async_run(Program program, Handler handler) override {
         // Global and never destroyed: see BlockingThreads.
         static const detail::Immortal<detail::BlockingThreads> usual(32U, 1000U, 2U);
         static const detail::Immortal<detail::BlockingThreads> others(8U, 1000U, 2U);
-        static const detail::Immortal<detail::PerProcess<HangingPrograms>> hanging;
+        static const detail::Immortal<detail::PerProcess<detail::HangingPrograms>> hanging;
         const std::size_t group = group_of(program);
         const auto child = std::make_shared<detail::ChildProcess>(std::move(program));
         const auto asked = Steady::now();
         const auto call = [child, handler, asked, group] {
             Result result = run_program(*child, asked);
-            hanging->get().note(group, result);
+            hanging->get().note(group, result.end, Steady::now());
             handler(std::move(result));
         };
-        const auto& threads = hanging->get().contains(group) ? others : usual;
+        const auto& threads = hanging->get().contains(group, asked) ? others : usual;
         if (!threads->run(call, std::to_string(group))) {
             handler(not_started("too many programs wait, or no thread can be started"));
         }

@@ -77,8 +77,9 @@ std::string why_unusable(const fs::path& folder, const std::error_code& ec) {
     std::error_code ignored;
     const bool is_other = fs::exists(folder, ignored) && !fs::is_directory(folder, ignored);
     if (is_other) return folder.string() + " is not a directory; name one, or a new one";
+    const bool lacks_parent = ec == std::errc::no_such_file_or_directory;
     return "cannot make or reach the directory " + folder.string() + ": " + ec.message() +
-           "; its parent must exist";
+           (lacks_parent ? "; its parent must exist" : "");
 }
 
 int digit_of(char c) {
