@@ -74,8 +74,8 @@ class Program {
         std::vector<k8s_sd::Job> jobs(jobs_);
         for (std::size_t i = 0; i < jobs_; ++i) {
             jobs[i].name = prefix + std::to_string(i);
+            if (different_) config.selectors = {selector(i)};
             jobs[i].configs = {config};
-            if (different_) jobs[i].configs[0].selectors = {selector(i)};
         }
         return jobs;
     }

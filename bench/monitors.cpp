@@ -208,6 +208,7 @@ enum class Way { one_job, filters, rules };
 
 struct Cost {
     double cpu = 0, memory = 0;  ///< seconds, MB
+    double allocated = 0;        ///< MB in use on the heap: the same in each run
     double pod_cpu = 0;          ///< seconds for each change
     double monitor_cpu = 0, monitor_wall = 0;
     double active = 0, dropped = 0;
@@ -220,6 +221,11 @@ struct Counter final : TargetHandler {
     void start(TargetId, const ScrapeTargetPtr&) noexcept override { ++calls; }
     std::size_t calls = 0;
 };
+
+double allocated_mb() {
+    const auto heap = ::mallinfo2();
+    return static_cast<double>(heap.uordblks + heap.hblkhd) / 1e6;
+}
 
 class Host {
  public:
@@ -243,12 +249,14 @@ class Host {
 
     Cost measure(std::size_t services, std::size_t rounds) {
         const double memory = bench::memory_mb("VmRSS");
+        const double allocated = allocated_mb();
         const double begun = bench::cpu_seconds();
         Cost cost;
         sync(services);
         cost.cpu = bench::cpu_seconds() - begun;
         ::malloc_trim(0);
         cost.memory = bench::memory_mb("VmRSS") - memory;
+        cost.allocated = allocated_mb() - allocated;
         for (const auto& [name, pool] : pools_) {
             cost.active += static_cast<double>(pool->active_count());
             cost.dropped += static_cast<double>(pool->dropped_count());
@@ -381,8 +389,9 @@ Cost best(const SimServer& server, Way way, std::size_t services, std::size_t ro
     for (int run = 0; run < 3; ++run) {
         const Cost cost =
             bench::in_process([&] { return Host(server, way).measure(services, rounds); });
-        for (const auto part : {&Cost::cpu, &Cost::memory, &Cost::pod_cpu, &Cost::monitor_cpu,
-                                &Cost::monitor_wall, &Cost::active, &Cost::dropped}) {
+        for (const auto part :
+             {&Cost::cpu, &Cost::memory, &Cost::allocated, &Cost::pod_cpu, &Cost::monitor_cpu,
+              &Cost::monitor_wall, &Cost::active, &Cost::dropped}) {
             if (run == 0 || cost.*part < best.*part) best.*part = cost.*part;
         }
     }
@@ -390,8 +399,9 @@ Cost best(const SimServer& server, Way way, std::size_t services, std::size_t ro
 }
 
 void print(const char* what, const Cost& cost, const Cost& one) {
-    std::printf("%-34s %8.0f %10.0f %8.3f %7.2f %8.1f %7.2f %9.4f %9.3f %9.3f\n", what, cost.active,
-                cost.dropped, cost.cpu, cost.cpu / one.cpu, cost.memory, cost.memory / one.memory,
+    std::printf("%-34s %8.0f %10.0f %8.3f %7.2f %8.1f %7.2f %8.1f %7.2f %9.4f %9.3f %9.3f\n", what,
+                cost.active, cost.dropped, cost.cpu, cost.cpu / one.cpu, cost.memory,
+                cost.memory / one.memory, cost.allocated, cost.allocated / one.allocated,
                 cost.pod_cpu * 1e3, cost.monitor_cpu * 1e3, cost.monitor_wall * 1e3);
     std::fflush(stdout);
 }
@@ -431,9 +441,9 @@ int main(int argc, char** argv) {
     const std::size_t rounds = bench::argument(argc, argv, 2, 200);
     const SimServer server = serve(monitors);
     std::printf("%zu ServiceMonitors over %zu endpoints; × compares with the first row\n%-34s %8s "
-                "%10s %8s %7s %8s %7s %9s %9s %9s\n",
+                "%10s %8s %7s %8s %7s %8s %7s %9s %9s %9s\n",
                 monitors, monitors * endpoints_of_service, "", "active", "dropped", "CPU s", "×",
-                "MB", "×", "pod ms", "mon. ms", "wall ms");
+                "MB", "×", "heap MB", "×", "pod ms", "mon. ms", "wall ms");
     const Cost one = best(server, Way::one_job, monitors, rounds);
     print("one job that keeps all", one, one);
     print("monitors", best(server, Way::filters, monitors, rounds), one);

@@ -104,9 +104,10 @@ int main(int argc, char**) {
     Inventory inventory(io);
     InventoryTargets machines(inventory);
     k8s_sd::Job job{"all", {}};
-    job.configs.resize(1);
-    job.configs[0].role = k8s_sd::Role::node;
-    job.configs[0].api_server.url = server->url();
+    k8s_sd::DiscoveryConfig nodes;
+    nodes.role = k8s_sd::Role::node;
+    nodes.api_server.url = server->url();
+    job.configs = {nodes};
     job.sources = {machines.source()};
     job.static_configs = {{{"gateway.example.com:9100"}, {{"team", "network"}}}};
 

@@ -234,8 +234,9 @@ Jobs run_jobs(const Server& server, std::size_t pods, std::size_t count) {
             i / 5 % std::max<std::size_t>(pods / ObjectList::pods_of_namespace, 1);
         char label[48];
         std::snprintf(label, sizeof label, "app=app-%04zu", ns % 4 * 5 + i % 5);
-        jobs[i].configs[0].selectors = {
+        config.selectors = {
             {k8s_sd::Role::pod, label, "metadata.namespace=" + ObjectList::namespace_name(ns)}};
+        jobs[i].configs = {config};
     }
     manager.apply_config(std::move(jobs));
     while (synced < count) context.run_one();

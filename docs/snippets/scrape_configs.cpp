@@ -39,7 +39,7 @@ void log(std::string_view text);
 
 [[maybe_unused]] static bool read_settings(const k8s_sd::ScrapeJob& job) {
     //[settings
-    const k8s_sd::AuthConfig& auth = job.client.auth;  // bearer_token_file, basic_auth, …
+    const k8s_sd::AuthConfig& auth = job.client->auth;  // bearer_token_file, basic_auth, …
     const auto honor = job.settings.find("honor_labels");
     const bool honors_labels = honor != job.settings.end() && honor->second.json == "true";
     //]

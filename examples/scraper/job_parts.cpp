@@ -3,6 +3,7 @@
 #include <boost/asio/detached.hpp>
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 namespace scraper {
@@ -97,13 +98,13 @@ void JobParts::finish_handovers_later() {
 /// On the first server with such a configuration. Configurations of other servers are not divided
 /// by namespaces.
 void JobParts::watch_namespaces() {
-    const k8s_sd::DiscoveryConfig* first = nullptr;
+    std::optional<k8s_sd::DiscoveryConfig> first;
     for (k8s_sd::Job& job : whole_) {
-        for (k8s_sd::DiscoveryConfig& config : job.configs) {
-            if (!needs_namespaces(config)) continue;
-            if (!first) first = &config;
+        job.configs.edit_each([&](k8s_sd::DiscoveryConfig& config) {
+            if (!needs_namespaces(config)) return;
+            if (!first) first = config;
             if (!is_same_server(config, *first)) config.division = {};
-        }
+        });
     }
     if (!first) return namespace_watcher_.reset();
     if (namespace_watcher_ && is_same_server(watched_, *first)) return;

@@ -175,14 +175,14 @@ class Program {
                       << std::endl;
         }
         for (k8s_sd::ScrapeJob& job : file.jobs) {
-            for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) {
+            job.discovery.configs.edit_each([&](k8s_sd::DiscoveryConfig& config) {
                 const bool named =
                     !config.api_server.url.empty() || !config.kubeconfig_file.empty();
                 if (!named && cli::names_server(options_.server)) {
                     cli::set_server(config, options_.server);
                 }
                 cli::adapt(config, options_.fleet);
-            }
+            });
         }
         configured_ = true;
         jobs_.apply(file);

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/async/run_initiation.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/error.hpp"
+#include "k8s_sd/shared_values.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_configs.hpp"
 #include "k8s_sd/target_filter.hpp"
@@ -33,8 +34,8 @@ namespace asio = boost::asio;
 
 /// A named consumer of targets, e.g. one entry of `scrape_configs`.
 struct Job {
-    std::string name{};                      ///< not empty, unique
-    std::vector<DiscoveryConfig> configs{};  ///< any number; the job has the targets of all
+    std::string name{};                     ///< not empty, unique
+    SharedList<DiscoveryConfig> configs{};  ///< any number; the job has the targets of all
     /// Minimum time between two diffs of this job; zero: deliver at once. The longest interval of
     /// the job and its `configs` applies.
     Duration min_update_interval{0};

@@ -43,7 +43,8 @@ std::vector<k8s_sd::ScrapeJob> read_jobs(const k8s_sd_config& given, bool find_s
     for (k8s_sd::ScrapeJob& job : file.jobs) {
         job.discovery.min_update_interval = std::chrono::milliseconds(given.min_interval_ms);
         if (!find_server) continue;
-        for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) find_api_server(config);
+        job.discovery.configs.edit_each(
+            [](k8s_sd::DiscoveryConfig& config) { find_api_server(config); });
     }
     return std::move(file.jobs);
 }

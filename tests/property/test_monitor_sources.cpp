@@ -1,18 +1,26 @@
 #include "k8s_sd/api/secret.hpp"
+#include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/monitors/monitor_configuration.hpp"
 #include "k8s_sd/objects/watcher.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
+#include "k8s_sd/scrape/target_filter.hpp"
+#include "k8s_sd/scrape/target_pool.hpp"
 #include "property/for_each_seed.hpp"
 #include "support/monitor_cluster.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/json/object.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <map>
+#include <memory>
 #include <random>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -111,7 +119,7 @@ struct RandomMonitors : Monitors {
             R"("serviceMonitorSelector": {}, "scrapeInterval": "1m")"};
         const std::string service = one_of(services);
         const std::string others = chance(80) ? "," + all : "";
-        apply("Prometheus", "a", "main", "{" + service + others + "}");
+        apply("Prometheus", "a", "main", "{" + service + others + more_of_owner + "}");
     }
 
     void change() {
@@ -176,12 +184,17 @@ struct RandomMonitors : Monitors {
         inputs.quota = config.limits.quota;
         const MonitorConfiguration made = make_monitor_configuration(inputs);
         REQUIRE_FALSE(made.refusal);
-        ScrapeConfigFile file = parse_scrape_configs(to_yaml(made.config));
+        std::string yaml = to_yaml(made.config);
+        constexpr std::string_view shard = "$(SHARD)";
+        for (std::size_t at = yaml.find(shard); config.shard && at != yaml.npos;) {
+            yaml.replace(at, shard.size(), std::to_string(*config.shard));
+            at = yaml.find(shard, at);
+        }
+        ScrapeConfigFile file = parse_scrape_configs(yaml);
         CHECK(file.failures.empty());
         for (ScrapeJob& job : file.jobs) {
-            for (DiscoveryConfig& discovery : job.discovery.configs) {
-                discovery.api_server = config.api_server;
-            }
+            job.discovery.configs.edit_each(
+                [&](DiscoveryConfig& discovery) { discovery.api_server = config.api_server; });
         }
         return file.jobs;
     }
@@ -209,6 +222,113 @@ struct RandomMonitors : Monitors {
 
     std::mt19937 random;
     std::map<MonitorReference, std::string> values;
+    std::string more_of_owner;  ///< fields
+};
+
+/// The same with pods and Services, which monitors select by their labels and ports.
+struct RandomTargets : RandomMonitors {
+    explicit RandomTargets(std::uint64_t seed) : RandomMonitors(seed) {
+        config.shard = 0;
+        more_of_owner = R"(, "serviceDiscoveryRole": "EndpointSlice")";
+        set_owner();
+        for (int i = 0; i < 20; ++i) change_target();
+    }
+
+    std::string port() { return one_of<4>({"web", "metrics", "x", "other"}); }
+    void change_target() {
+        const std::size_t what = pick(100);
+        const std::string in = ns();
+        const std::string number = std::to_string(pick(4));
+        const std::string app = one_of<2>({"x", "y"});
+        const std::string port_name = port();
+        if (what < 45) {
+            auto pod = sim::pod(in, "pod-" + number);
+            pod.ip("10.0." + std::to_string(in[0]) + "." + number).label("app", app);
+            pod.container("c", "image").port(port_name, 80);
+            if (chance(20)) pod.phase("Failed");
+            server.apply(pod);
+        } else if (what < 70) {
+            auto slice = sim::endpoint_slice(in, "slice-" + number, "service-" + number);
+            slice.port(port_name, 80);
+            for (std::size_t i = pick(3); i > 0; --i) {
+                slice.endpoint("10.0." + std::to_string(in[0]) + "." + std::to_string(i));
+                slice.pod("pod-" + std::to_string(i));
+            }
+            server.apply(slice);
+        } else if (what < 90) {
+            server.apply(sim::service(in, "service-" + number).label("app", app));
+        } else if (what < 95) {
+            server.remove("pods", in, "pod-" + number);
+        } else {
+            server.remove("services", in, "service-" + number);
+        }
+    }
+};
+
+/// A host with a pool for each job.
+class Scraper {
+ public:
+    Scraper(boost::asio::io_context& context, bool is_filtered)
+        : is_filtered_(is_filtered),
+          manager_(context.get_executor(), [this](const JobDiff& diff) { take(diff); }) {
+        manager_.async_run(boost::asio::detached);
+    }
+    Scraper(const Scraper&) = delete;
+    Scraper& operator=(const Scraper&) = delete;
+
+    void change(const std::vector<ScrapeJob>& changed, const std::vector<std::string>& removed) {
+        std::vector<Job> jobs;
+        for (const ScrapeJob& job : changed) {
+            jobs.push_back(is_filtered_ ? filtered_discovery(job) : job.discovery);
+        }
+        CHECK(manager_.change_jobs(jobs, removed).empty());
+        for (const std::string& name : removed) present_.erase(name);
+        for (const ScrapeJob& job : changed) {
+            const std::string& name = job.scrape.job_name;
+            present_.insert(name);
+            auto& pool = pools_[name];
+            if (!pool) pool = std::make_unique<TargetPool>(job.scrape, handler_);
+            pool->reload(job.scrape, {}, manager_.providers(name));
+        }
+    }
+
+    /// Those of each job, and the number of the dropped ones.
+    std::map<std::string, std::multiset<std::string>> targets() const {
+        std::map<std::string, std::multiset<std::string>> all;
+        for (const std::string& name : present_) {
+            const TargetPool& pool = *pools_.at(name);
+            auto& lines = all[name];
+            lines.insert(std::to_string(pool.dropped_count()) + " dropped");
+            for (const ScrapeTargetPtr& target : pool.active()) {
+                std::string line = target->url();
+                for (const auto& [label, value] : target->public_labels()) {
+                    line += " " + label + "=" + value;
+                }
+                lines.insert(line);
+            }
+        }
+        return all;
+    }
+
+ private:
+    struct Handler final : TargetHandler {
+        void stop(TargetId, const ScrapeTargetPtr&, StopReason) noexcept override {}
+        void keep(TargetId, const ScrapeTargetPtr&) noexcept override {}
+        void start(TargetId, const ScrapeTargetPtr&) noexcept override {}
+    };
+
+    void take(const JobDiff& diff) {
+        const auto pool = pools_.find(diff.job);
+        if (pool == pools_.end()) return;
+        pool->second->apply(diff);
+        if (diff.last && !present_.contains(diff.job)) pools_.erase(pool);
+    }
+
+    const bool is_filtered_;
+    Handler handler_;
+    std::map<std::string, std::unique_ptr<TargetPool>, std::less<>> pools_;
+    std::set<std::string> present_;
+    DiscoveryManager manager_;
 };
 
 bool equal(const std::vector<MonitorJobPtr>& a, const std::vector<MonitorJobPtr>& b) {
@@ -270,6 +390,36 @@ TEST_CASE("MonitorSource: any history of changes ends as a fresh start, and as a
             CHECK(file[i].client == jobs[i]->job->client);
             CHECK(file[i].settings == jobs[i]->job->settings);
         }
+    });
+}
+
+TEST_CASE("MonitorSource: after any changes, jobs have the targets of the printed file") {
+    for_each_seed("MONITOR_TARGETS", 20, [&](std::uint64_t seed) {
+        RandomTargets monitors(seed);
+        Scraper followed(monitors.context, true);
+        monitors.source.emplace(monitors.context.get_executor(), monitors.config,
+                                [&](const MonitorDiff& diff) {
+                                    std::vector<ScrapeJob> changed;
+                                    for (const auto& job : diff.updated) {
+                                        changed.push_back(*job->job);
+                                    }
+                                    followed.change(changed, diff.removed);
+                                });
+        monitors.source->async_run(boost::asio::detached);
+        for (int i = 0; i < 60; ++i) {
+            if (monitors.chance(40)) {
+                monitors.change();
+            } else {
+                monitors.change_target();
+            }
+            if (monitors.chance(50)) monitors.settle();
+        }
+        monitors.settle();
+        monitors.read_values();
+        Scraper of_file(monitors.context, false);
+        of_file.change(monitors.jobs_of_file(), {});
+        monitors.settle();
+        CHECK(followed.targets() == of_file.targets());
     });
 }
 

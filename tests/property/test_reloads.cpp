@@ -128,7 +128,7 @@ class Scenario {
     }
     static std::vector<Job> without_sharing(std::vector<Job> jobs) {
         for (Job& job : jobs) {
-            for (DiscoveryConfig& config : job.configs) --config.watch.max_object_bytes;
+            job.configs.edit_each([](DiscoveryConfig& config) { --config.watch.max_object_bytes; });
         }
         return jobs;
     }

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/fleet/fleet_view.hpp"
 #include "k8s_sd/fleet/membership.hpp"
+#include "k8s_sd/shared_values.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <chrono>
@@ -69,7 +70,7 @@ class K8S_SD_EXPORT DividedDiscovery {
     /// \throws ConfigError for a `share` in the configuration if objects are divided
     std::optional<DiscoveryConfig> part_of(DiscoveryConfig) const;
     /// The parts of several configurations, in their order, without those nothing is discovered of.
-    std::vector<DiscoveryConfig> parts_of(const std::vector<DiscoveryConfig>&) const;
+    SharedList<DiscoveryConfig> parts_of(const SharedList<DiscoveryConfig>&) const;
 
  private:
     struct HandedOver {

@@ -4,14 +4,11 @@
 #include "k8s_sd/labels.hpp"
 #include "k8s_sd/relabel/mutable_labels.hpp"
 #include "k8s_sd/role.hpp"
+#include "k8s_sd/shared_values.hpp"
 
-#include <boost/iterator/indirect_iterator.hpp>
-#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -68,90 +65,9 @@ struct RelabelRule {
 /// An immutable rule, shared by lists. Never null.
 using RelabelRulePtr = std::shared_ptr<const RelabelRule>;
 
-/// A list of rules, made of a vector of rules. Copies of a list share its rules, and so do the
-/// lists that are read from configurations: a thousand jobs with equal rules have one of each.
-class RelabelRules {
- public:
-    using value_type = RelabelRule;              ///< type of the elements
-    using const_reference = const RelabelRule&;  ///< of an element
-    using size_type = std::size_t;               ///< type of sizes
-    using difference_type = std::ptrdiff_t;      ///< between iterators
-    /// Random access to the rules, which are immutable.
-    using const_iterator = boost::indirect_iterator<std::vector<RelabelRulePtr>::const_iterator>;
-    using iterator = const_iterator;  ///< the same
-
-    RelabelRules() = default;
-    /// Copies the rules.
-    RelabelRules(std::initializer_list<RelabelRule> rules) { take(rules.begin(), rules.end()); }
-    /// Copies the rules.
-    RelabelRules(const std::vector<RelabelRule>& rules) { take(rules.begin(), rules.end()); }
-    /// Moves the rules.
-    RelabelRules(std::vector<RelabelRule>&& rules) {
-        take(std::make_move_iterator(rules.begin()), std::make_move_iterator(rules.end()));
-    }
-
-    /// The first rule.
-    const_iterator begin() const noexcept { return const_iterator(rules_.begin()); }
-    /// Behind the last rule.
-    const_iterator end() const noexcept { return const_iterator(rules_.end()); }
-    std::size_t size() const noexcept { return rules_.size(); }  ///< number of rules
-    bool empty() const noexcept { return rules_.empty(); }       ///< whether there are none
-    /// \pre i < size()
-    const RelabelRule& operator[](std::size_t i) const noexcept { return *rules_[i]; }
-    /// For RelabelRules::share() of another list. \pre i < size()
-    const RelabelRulePtr& pointer(std::size_t i) const noexcept { return rules_[i]; }
-    /// \pre !empty()
-    const RelabelRule& front() const noexcept { return *rules_.front(); }
-    /// \pre !empty()
-    const RelabelRule& back() const noexcept { return *rules_.back(); }
-
-    void reserve(std::size_t count) { rules_.reserve(count); }  ///< makes room for the rules
-    /// Appends a rule.
-    void push_back(RelabelRule rule) {
-        share(std::make_shared<const RelabelRule>(std::move(rule)));
-    }
-    /// Appends a rule of other lists.
-    void share(RelabelRulePtr rule) { rules_.push_back(std::move(rule)); }
-    /// Appends the rules of a list, which may be this one.
-    void append(const RelabelRules& other) {
-        const std::size_t count = other.size();
-        for (std::size_t i = 0; i < count; ++i) share(other.rules_[i]);
-    }
-    /// Replaces one rule, in this list only. \pre i < size()
-    void replace(std::size_t i, RelabelRule rule) {
-        rules_[i] = std::make_shared<const RelabelRule>(std::move(rule));
-    }
-    /// Erases the rules after the first ones.
-    void truncate(std::size_t count) { rules_.resize(std::min(count, rules_.size())); }
-    /// Erases the rules that satisfy the predicate.
-    template <class Predicate>
-    void erase_if(Predicate&& predicate) {
-        std::erase_if(rules_, [&](const RelabelRulePtr& rule) { return predicate(*rule); });
-    }
-
-    /// Compares the rules.
-    friend bool operator==(const RelabelRules& a, const RelabelRules& b) {
-        return std::equal(a.rules_.begin(), a.rules_.end(), b.rules_.begin(), b.rules_.end(),
-                          [](const auto& x, const auto& y) { return x == y || *x == *y; });
-    }
-    /// Compares the rules.
-    friend std::strong_ordering operator<=>(const RelabelRules& a, const RelabelRules& b) {
-        return std::lexicographical_compare_three_way(
-            a.rules_.begin(), a.rules_.end(), b.rules_.begin(), b.rules_.end(),
-            [](const auto& x, const auto& y) {
-                return x == y ? std::strong_ordering::equal : *x <=> *y;
-            });
-    }
-
- private:
-    template <class Iterator>
-    void take(Iterator from, Iterator to) {
-        rules_.reserve(static_cast<std::size_t>(std::distance(from, to)));
-        for (; from != to; ++from) push_back(*from);
-    }
-
-    std::vector<RelabelRulePtr> rules_;
-};
+/// A list of rules, made of a vector of rules. Lists that are read from configurations share equal
+/// rules: a thousand jobs with the same rules have one of each.
+using RelabelRules = SharedList<RelabelRule>;
 
 /// The names allowed for labels.
 enum class NameValidation : std::uint8_t {

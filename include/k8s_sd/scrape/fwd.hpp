@@ -4,7 +4,6 @@
 namespace k8s_sd::inline v0 {
 
 class MutableLabels;
-class RelabelRules;
 class Relabeler;
 class ScrapeConfigReloader;
 class ScrapeLabels;
@@ -18,5 +17,12 @@ struct RelabelRule;
 struct ScrapeConfig;
 struct ScrapeConfigFile;
 struct ScrapeJob;
+
+template <class T>
+class SharedList;
+template <class T>
+class SharedValue;
+
+using RelabelRules = SharedList<RelabelRule>;
 
 }  // namespace k8s_sd::inline v0

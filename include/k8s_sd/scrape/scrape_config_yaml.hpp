@@ -7,6 +7,7 @@
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/role.hpp"
 #include "k8s_sd/scrape/scrape_config.hpp"
+#include "k8s_sd/shared_values.hpp"
 
 #include <compare>
 #include <cstddef>
@@ -47,10 +48,10 @@ using ConfigValues = std::map<std::string, ConfigValue, std::less<>>;
 
 /// One entry of `scrape_configs`, without loss of any setting.
 struct ScrapeJob {
-    ScrapeConfig scrape{};    ///< how to make scrape targets
-    Job discovery{};          ///< how to discover targets; has the same name
-    ScrapeClient client{};    ///< how to scrape
-    ConfigValues settings{};  ///< all other keys, with the defaults of `global`
+    ScrapeConfig scrape{};               ///< how to make scrape targets
+    Job discovery{};                     ///< how to discover targets; has the same name
+    SharedValue<ScrapeClient> client{};  ///< how to scrape
+    ConfigValues settings{};             ///< all other keys, with the defaults of `global`
     auto operator<=>(const ScrapeJob&) const = default;
 };
 

@@ -11,7 +11,7 @@ namespace discover {
 /// Writes a line to standard error, in the form of --log-format.
 void note(const Options&, k8s_sd::LogLevel, cli::Event, const std::string& text);
 
-/// The library's logger in the same form: on a terminal in colour, after clearing a line of progress.
+/// The library's logger in the same form; on a terminal in colour, in place of a line of progress.
 k8s_sd::Logger logger_of(const Options&);
 
 }  // namespace discover

@@ -185,11 +185,11 @@ void Program::find_cluster() {
         cli::configs_of(options_.server, options_.clusters, warning_writer(Event::context_note));
 }
 
-bool Program::add_servers(std::vector<k8s_sd::DiscoveryConfig>& configs,
+bool Program::add_servers(k8s_sd::SharedList<k8s_sd::DiscoveryConfig>& configs,
                           std::vector<std::string>& notes) const {
-    std::vector<k8s_sd::DiscoveryConfig> all;
+    k8s_sd::SharedList<k8s_sd::DiscoveryConfig> all;
     bool any_without = false;
-    for (k8s_sd::DiscoveryConfig& config : configs) {
+    for (k8s_sd::DiscoveryConfig config : configs) {
         cli::prepare_to_record(options_.record, config);
         if (cli::names_server(config)) {
             all.push_back(std::move(config));
@@ -202,13 +202,14 @@ bool Program::add_servers(std::vector<k8s_sd::DiscoveryConfig>& configs,
                             "own");
         }
         for (const k8s_sd::DiscoveryConfig& server : servers_) {
-            k8s_sd::DiscoveryConfig& own = all.emplace_back(config);
+            k8s_sd::DiscoveryConfig own = config;
             cli::set_server(own, server);
             // The file may choose the label, and name its server unless there are several.
             const bool has_label = own.cluster.label != k8s_sd::ClusterName{}.label;
             if (!has_label) own.cluster.label = server.cluster.label;
             if (own.cluster.name.empty() || options_.clusters.several())
                 own.cluster.name = server.cluster.name;
+            all.push_back(std::move(own));
         }
     }
     configs = std::move(all);

@@ -60,7 +60,8 @@ class Program {
     void find_cluster();
     /// Adds the servers of the options to configurations without one: a configuration for each.
     /// \return whether there were such configurations
-    bool add_servers(std::vector<k8s_sd::DiscoveryConfig>&, std::vector<std::string>& notes) const;
+    bool add_servers(k8s_sd::SharedList<k8s_sd::DiscoveryConfig>&,
+                     std::vector<std::string>& notes) const;
     k8s_sd::ScrapeConfigFile fixed_config() const;
     void follow_config();
     void on_update(const k8s_sd::ScrapeConfigUpdate&);

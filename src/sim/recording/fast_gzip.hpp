@@ -8,10 +8,11 @@
 
 namespace k8s_sd::inline v0::sim {
 
-/// Writes gzip (RFC 1952) for recordings. Lists of objects repeat themselves. zlib compresses them at
-/// 0.6 GB/s at best, since it enters each byte of a match into its tables. This encoder enters two
-/// positions, tries the distance of the previous match first, and uses the fixed codes of deflate
-/// (RFC 1951): 1.4 GB/s with the checksum. Its files are as large as those of zlib's level 1.
+/// Writes gzip (RFC 1952) for recordings. Lists of objects repeat themselves. zlib compresses them
+/// at 0.6 GB/s at best, since it enters each byte of a match into its tables. This encoder enters
+/// two positions, tries the distance of the previous match first, and uses the fixed codes of
+/// deflate (RFC 1951): 1.4 GB/s with the checksum. Its files are as large as those of zlib's level
+/// 1.
 ///
 /// Each function returns bytes of the file, valid until the next call. The bytes of a text may come
 /// with a later one, at the latest with flush().

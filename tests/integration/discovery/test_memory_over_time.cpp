@@ -210,7 +210,7 @@ class PoolHost final : public Client {
             pools_.emplace_back(scrape, scraper_);
             jobs[i].configs = {config()};
         }
-        jobs[1].configs[0].role = Role::pod;
+        jobs[1].configs.edit(0, [](DiscoveryConfig& config) { config.role = Role::pod; });
         manager_.apply_config(std::move(jobs));
     }
     std::size_t size() const override {

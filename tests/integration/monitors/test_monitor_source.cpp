@@ -190,13 +190,13 @@ TEST_CASE("MonitorSource: a Secret that comes late completes the job, one that g
     CHECK(monitors.take() == Lines{"+serviceMonitor/a/web/0"});
     const MonitorJobPtr web = monitors.job("serviceMonitor/a/web/0");
     REQUIRE(web);
-    CHECK(web->job->client.auth.bearer_token == " tok3n ");
+    CHECK(web->job->client->auth.bearer_token == " tok3n ");
 
     SECTION("a changed value changes the job") {
         monitors.server.apply(sim::secret("a", "login").data("token", "new"));
         monitors.settle();
         CHECK(monitors.take() == Lines{"+serviceMonitor/a/web/0"});
-        CHECK(monitors.job("serviceMonitor/a/web/0")->job->client.auth.bearer_token == "new");
+        CHECK(monitors.job("serviceMonitor/a/web/0")->job->client->auth.bearer_token == "new");
     }
     SECTION("another key changes nothing") {
         monitors.server.apply(

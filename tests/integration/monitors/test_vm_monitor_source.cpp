@@ -75,7 +75,7 @@ TEST_CASE("MonitorSource: VictoriaMetrics' kinds change, wait for Secrets and go
     monitors.server.apply(sim::secret("a", "login").data("token", "t"));
     monitors.settle();
     CHECK(monitors.take() == Jobs{"+serviceScrape/a/login/0"});
-    CHECK(monitors.job("serviceScrape/a/login/0")->job->client.auth.bearer_token == "t");
+    CHECK(monitors.job("serviceScrape/a/login/0")->job->client->auth.bearer_token == "t");
     monitors.service_scrape("web", R"({"port": "metrics"})");
     monitors.settle();
     CHECK(monitors.take() == Jobs{"+serviceScrape/a/web/0"});

@@ -488,7 +488,7 @@ TEST_CASE("HttpConnection: the head says how the body is encoded") {
         f.get(answer);
         f.settle();
         REQUIRE(answer.heads.size() == 1);
-        return answer.heads[0].content_encoding;
+        return answer.heads[0].content_encoding.text();
     };
     CHECK(encoding("").empty());
     CHECK(encoding("Content-Encoding: Identity\r\n").empty());

@@ -53,6 +53,10 @@ struct VersionedCluster : Simulation {
             }));
     }
 
+    const detail::ServerTraffic& client_traffic() const {
+        return *detail::impl_of(*client).traffic;
+    }
+
     std::shared_ptr<ApiClient> client;
     std::vector<std::unique_ptr<WatchProbe>> probes;
 };
@@ -137,11 +141,11 @@ TEST_CASE("HTTP/2: refused streams are repeated, then an error, and recover") {
 
 TEST_CASE("HTTP/2: a server that resets each stream gets few requests, and the status says why") {
     VersionedCluster c(HttpVersion::http2, 1);
-    const auto requests = [&c] { return server_usage(c.context).at(0).requests; };
+    const auto requests = [&c] { return c.client_traffic().counts->requests.load(); };
     const bool watched = GENERATE(false, true);
     if (watched) c.start();
     const bool refused = GENERATE(false, true);
-    c.server.set_http2({.refuse_streams = refused, .reset_streams = refused ? 0 : http2::cancel});
+    c.server.set_http2({.reset_streams = refused ? http2::refused_stream : http2::cancel});
     watched ? c.server.disconnect_all() : c.start();
     c.advance(1min);
     std::uint64_t before = requests();

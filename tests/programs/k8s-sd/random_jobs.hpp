@@ -86,7 +86,7 @@ class RandomJobs {
     }
     static bool replaces_a_part(const k8s_sd::ScrapeJob& before, const k8s_sd::ScrapeJob& now) {
         const auto without_pace = [](const k8s_sd::ScrapeJob& job) {
-            std::vector<k8s_sd::DiscoveryConfig> configs = job.discovery.configs;
+            std::vector<k8s_sd::DiscoveryConfig> configs = job.discovery.configs.copy();
             for (k8s_sd::DiscoveryConfig& config : configs) config.min_update_interval = {};
             return configs;
         };
@@ -110,7 +110,7 @@ class RandomJobs {
         with_tied.append(rules);
         rules = std::move(with_tied);
         // An unchanged discovery gets the new rules at once.
-        std::erase_if(configs, [](const k8s_sd::DiscoveryConfig& config) {
+        configs.erase_if([](const k8s_sd::DiscoveryConfig& config) {
             return config.role == k8s_sd::Role::pod && !config.attach_metadata.node;
         });
     }
@@ -143,7 +143,7 @@ class RandomJobs {
         for (unsigned n = random_.below(4); n > 0; --n) {
             job.scrape.relabel_configs.push_back(steady_rule());
         }
-        job.client.headers = {{"X-Secret", random_.numbered("s", 3)}};
+        job.client = k8s_sd::ScrapeClient{.headers = {{"X-Secret", random_.numbered("s", 3)}}};
         if (is_steady(name)) return;
         for (unsigned n = random_.below(3); n > 0; --n) {
             job.scrape.relabel_configs.push_back(any_rule());

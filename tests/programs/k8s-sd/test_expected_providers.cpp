@@ -14,7 +14,7 @@ namespace {
 
 k8s_sd::Job job_of(const std::vector<std::string>& clusters) {
     k8s_sd::Job job;
-    for (const std::string& name : clusters) job.configs.emplace_back().cluster.name = name;
+    for (const std::string& name : clusters) job.configs.push_back({.cluster = {.name = name}});
     return job;
 }
 

@@ -198,6 +198,9 @@ class Arguments(unittest.TestCase):
             text = self.refusal("--monitors-config", path, "--check")
             self.assertIn("service_monitor_selectors", text)
             self.assertIn("did you mean service_monitor_selector", text)
+        with file_with("prometheus_cr: {allow_namespaces: [a], deny_namespaces: [b]}\n") as path:
+            self.assertIn("excludes allow_namespaces",
+                          self.refusal("--monitors-config", path, "--check"))
         self.assertIn("--dialect victoriametrics", self.refusal(
             "--sim", "--monitors-owner", "VMAgent/monitoring/main"))
         self.assertIn("KIND", self.refusal("--sim", "--monitors-owner", "Other/a/b"))

@@ -337,11 +337,10 @@ TEST_CASE("ObjectQuestion: finds the address and the instance that rules have ma
 TEST_CASE("in_words: says what a job looks at") {
     Job job;
     CHECK(k8s_sd_program::in_words(job) == "nothing");
-    job.configs.emplace_back();
+    job.configs = {{}};
     CHECK(k8s_sd_program::in_words(job) == "pods in all namespaces");
-    job.configs.back().namespaces = {"a", "b"};
-    job.configs.back().selectors = {{Role::pod, "app=web", ""}};
-    job.configs.emplace_back().role = Role::node;
+    job.configs = {{.namespaces = {"a", "b"}, .selectors = {{Role::pod, "app=web", ""}}},
+                   {.role = Role::node}};
     job.static_configs.emplace_back();
     job.http_sd_configs.emplace_back().url = "http://x/list?token=1";
     CHECK(k8s_sd_program::in_words(job) ==

@@ -21,9 +21,13 @@ struct MonitoredJob : TableJob {
                     rule(RelabelAction::drop, "__meta_kubernetes_pod_phase", "Failed"),
                     rule(RelabelAction::drop, "__meta_kubernetes_pod_label_off", "yes")},
                    name) {
-        job.discovery.configs.emplace_back();
-        job.discovery.configs[0].role = Role::endpointslice;
-        job.discovery.configs[0].namespaces = {"shop"};
+        discover_in({"shop"});
+    }
+    void discover_in(std::vector<std::string> namespaces) {
+        k8s_sd::DiscoveryConfig config;
+        config.role = Role::endpointslice;
+        config.namespaces = std::move(namespaces);
+        job.discovery.configs = {config};
     }
     void endpoint(const std::string& address, const std::string& app, const std::string& port,
                   const std::string& phase = "Running") {
@@ -77,7 +81,7 @@ TEST_CASE("Advice on a monitor: no Service has the labels") {
     job.endpoint("b:1", "other", "web");
     CHECK(job.reason() ==
           "no Service in the namespace shop has the labels of the monitor's selector");
-    job.job.discovery.configs[0].namespaces = {"shop", "a"};
+    job.discover_in({"shop", "a"});
     CHECK(job.reason() ==
           "no Service in the namespaces a, shop has the labels of the monitor's selector");
 }
@@ -85,9 +89,9 @@ TEST_CASE("Advice on a monitor: no Service has the labels") {
 TEST_CASE("Advice on a monitor: nothing is discovered") {
     MonitoredJob job;
     CHECK(job.reason() == "no target of role endpointslice is discovered in the namespace shop");
-    job.job.discovery.configs[0].namespaces.clear();
+    job.discover_in({});
     CHECK(job.reason() == "no target of role endpointslice is discovered in any namespace");
-    job.job.discovery.configs.clear();
+    job.job.discovery.configs = {};
     CHECK(job.reason() == "no target is discovered");
 }
 
@@ -115,7 +119,9 @@ TEST_CASE("Advice on a monitor: a rule of the user is no selector") {
 TEST_CASE("Advice on a monitor: remedies name what selects") {
     MonitoredJob job;
     CHECK(job.remedy().starts_with("namespaceSelector"));
-    job.job.discovery.configs[0].selectors.push_back({Role::service, "app=cart"});
+    job.job.discovery.configs.edit(0, [](k8s_sd::DiscoveryConfig& config) {
+        config.selectors.push_back({Role::service, "app=cart"});
+    });
     CHECK(job.remedy().starts_with("compare spec.selector"));
     CHECK(MonitoredJob("cart").remedy().find("monitor") == std::string::npos);
 }

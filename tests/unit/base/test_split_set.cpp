@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+namespace split_set_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 
@@ -114,3 +116,5 @@ TEST_CASE("SplitSet: no insertion into a large set moves more than a part of it"
     // A single table takes 16 times as many pointers at least.
     CHECK(longest < 5 * Set::max_unsplit * sizeof(void*));
 }
+
+}  // namespace split_set_tests

@@ -137,13 +137,52 @@ TEST_CASE("Rules of monitors: equal ones are one object, and print as they would
 }
 
 TEST_CASE("Rules of monitors: a rule of the wrong type is at fault each time") {
-    const boost::json::value rule = json_of("{'targetLabel': 5}");
+    MonitorFixture fixture;
+    boost::json::object object{{"metadata", {{"namespace", "ns"}, {"name", "m"}}}};
+    object["spec"] = json_of(
+        "{'selector': {}, 'endpoints': [{'port': 'a', 'relabelings': [{'targetLabel': 5}]}]}");
     detail::GeneratedRules known;
     for (int time = 0; time < 2; ++time) {
-        detail::Faults faults;
-        known.of(detail::ObjectView(&rule, "rule", faults), faults);
-        CHECK_FALSE(faults.none());
+        const auto made =
+            detail::generate(fixture.owner, service_monitor, object, {}, fixture.values, &known);
+        REQUIRE(made.refusal);
+        CHECK(made.refusal->reason == "endpoints[0].relabelings[0].targetLabel: must be a text");
     }
+}
+
+TEST_CASE("Rules of monitors: those of VictoriaMetrics are shared, too, with all their fields") {
+    MonitorFixture fixture;
+    fixture.set_owner("{'enforcedNamespaceLabel': 'n', 'serviceScrapeRelabelTemplate':"
+                      " [{'target_label': 't', 'replacement': 'x'}]}",
+                      "VMAgent");
+    detail::GeneratedRules known;
+    const auto made = [&](const std::string& condition) {
+        boost::json::object object{{"metadata", {{"namespace", "ns"}, {"name", "m"}}}};
+        object["spec"] =
+            json_of("{'selector': {'matchLabels': {'app': 'a'}}, 'endpoints': [{'port': 'web',"
+                    " 'relabelConfigs': [{'if': '" +
+                    condition +
+                    "', 'action': 'drop'}],"
+                    " 'metricRelabelConfigs': [{'action': 'drop', 'regex': ['x', 'y']}]}]}");
+        const auto make = [&](detail::GeneratedRules* rules) {
+            return detail::generate(fixture.owner, MonitorKind::vm_service_scrape, object, {},
+                                    fixture.values, rules);
+        };
+        const auto shared = make(&known);
+        REQUIRE(shared.jobs.size() == 1);
+        CHECK(shared.jobs[0].config.to_json() == make(nullptr).jobs.at(0).config.to_json());
+        detail::RuleTexts rules = shared.jobs[0].config.relabel_configs;
+        const detail::RuleTexts& of_metrics = shared.jobs[0].config.metric_relabel_configs;
+        rules.insert(rules.end(), of_metrics.begin(), of_metrics.end());
+        return rules;
+    };
+    const detail::RuleTexts a = made("{a=1}");
+    CHECK(made("{a=1}") == a);
+    const detail::RuleTexts b = made("{a=2}");
+    REQUIRE(a.size() == b.size());
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) different += a[i] != b[i];
+    CHECK(different == 1);
 }
 
 }  // namespace k8s_sd::test

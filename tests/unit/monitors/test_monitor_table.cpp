@@ -229,6 +229,32 @@ TEST_CASE("MonitorTable: the shard and the node replace placeholders") {
     }
 }
 
+TEST_CASE("MonitorTable: jobs share discovery and client, unless these have credentials") {
+    MonitorSourceConfig config;
+    config.api_server.url = "https://a:6443";
+    Table t(config);
+    t.table.set_owner(owner_of_services());
+    const auto jobs = [&](std::string_view more) {
+        t.set_monitor(R"({"selector": {}, "endpoints": [{"port": "a"}, {"port": "b")" +
+                      std::string(more) + "}]}");
+        REQUIRE(t.settles());
+        REQUIRE(t.table.jobs().size() == 2);
+        return t.table.jobs();
+    };
+    const auto discovery = [](const MonitorJobPtr& job) -> const DiscoveryConfig& {
+        REQUIRE(job->job->discovery.configs.size() == 1);
+        return job->job->discovery.configs[0];
+    };
+    const auto same = jobs("");
+    CHECK(&discovery(same[0]) == &discovery(same[1]));
+    CHECK(discovery(same[0]).api_server.url == "https://a:6443");
+    CHECK(&*same[0]->job->client == &*same[1]->job->client);
+    const auto other = jobs(R"(, "bearerTokenFile": "/token")");
+    CHECK(discovery(other[0]) == discovery(other[1]));
+    CHECK(other[0]->job->client->auth.bearer_token_file.empty());
+    CHECK(other[1]->job->client->auth.bearer_token_file == "/token");
+}
+
 TEST_CASE("MonitorTable: other zones of the owner replace those in the rules") {
     MonitorSourceConfig config;
     config.shard = 1;

@@ -145,6 +145,57 @@ TEST_CASE("VMProbe: static targets and ingresses") {
           "vmProberSpec.url: is missing");
 }
 
+TEST_CASE("VMProbe: pods, with path and scheme of their annotations") {
+    const MonitorFixture fixture = vm_fixture();
+    CHECK(fixture.key(vm_probe, "relabel_configs",
+                      "{'vmProberSpec': {'url': 'p:1'}, 'targets': {'kubernetes': [{'role': 'pod',"
+                      " 'selector': {'matchLabels': {'a': 'b'}}}]}}") ==
+          "[{'action':'keep','source_labels':['__meta_kubernetes_pod_label_a'],'regex':'b'},"
+          "{'target_label':'__meta_kubernetes_pod_path','replacement':'/'},"
+          "{'source_labels':['__meta_kubernetes_pod_annotation_operator_victoriametrics_com_probe_"
+          "path'],'regex':'(.+)','target_label':'__meta_kubernetes_pod_path',"
+          "'replacement':'${1}'},"
+          "{'target_label':'__meta_kubernetes_pod_scheme','replacement':'http'},"
+          "{'source_labels':['__meta_kubernetes_pod_annotation_operator_victoriametrics_com_probe_"
+          "scheme'],'regex':'(.+)','target_label':'__meta_kubernetes_pod_scheme',"
+          "'replacement':'${1}'},"
+          "{'action':'replace','source_labels':['__address__'],'separator':';','regex':'(.*)',"
+          "'target_label':'__tmp_pod_address','replacement':'$1'},"
+          "{'action':'replace','source_labels':['__meta_kubernetes_pod_scheme','__address__',"
+          "'__meta_kubernetes_pod_path'],'separator':';','regex':'(.+);(.+);(.+)',"
+          "'target_label':'__param_target','replacement':'${1}://${2}${3}'},"
+          "{'source_labels':['__meta_kubernetes_namespace'],'target_label':'namespace'},"
+          "{'source_labels':['__meta_kubernetes_pod_name'],'target_label':'pod'},"
+          "{'source_labels':['__param_target'],'target_label':'instance'},"
+          "{'target_label':'__address__','replacement':'p:1'}]");
+}
+
+TEST_CASE("VMPodScrape: the rules of an endpoint, in their order") {
+    const MonitorFixture fixture = vm_fixture();
+    const std::string spec =
+        "{'selector': {'matchLabels': {'app': 'a'}}, 'podTargetLabels': ['x.y'],"
+        " 'jobLabel': 'j', 'podMetricsEndpoints': [{'port': 'web'";
+    const std::string rules =
+        "{'action':'keep','source_labels':['__meta_kubernetes_pod_label_app'],'regex':'a'},"
+        "{'action':'keep','source_labels':['__meta_kubernetes_pod_container_port_name'],"
+        "'regex':'web'},"
+        "{'source_labels':['__meta_kubernetes_namespace'],'target_label':'namespace'},"
+        "{'source_labels':['__meta_kubernetes_pod_container_name'],'target_label':'container'},"
+        "{'source_labels':['__meta_kubernetes_pod_name'],'target_label':'pod'},"
+        "{'source_labels':['__meta_kubernetes_pod_label_x_y'],'regex':'(.+)',"
+        "'target_label':'x_y','replacement':'${1}'},"
+        "{'target_label':'job','replacement':'ns/m'},"
+        "{'source_labels':['__meta_kubernetes_pod_label_j'],'regex':'(.+)',"
+        "'target_label':'job','replacement':'${1}'},"
+        "{'target_label':'endpoint','replacement':'web'}]";
+    CHECK(fixture.key(vm_pod, "relabel_configs", spec + "}]}") ==
+          "[{'action':'drop','source_labels':['__meta_kubernetes_pod_phase'],"
+          "'regex':'(Failed|Succeeded)'}," +
+              rules);
+    CHECK(fixture.key(vm_pod, "relabel_configs", spec + ", 'filterRunning': false}]}") ==
+          "[" + rules);
+}
+
 TEST_CASE("VictoriaMetrics: credentials of the object and of its scrape class") {
     const MonitorFixture fixture = vm_fixture(
         "{'scrapeClasses': [{'name': 'c', 'default': true, 'basicAuth': {'username': {'name':"

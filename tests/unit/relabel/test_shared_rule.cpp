@@ -154,31 +154,3 @@ TEST_CASE("Shared rules: a builder shares the configuration of its host") {
     CHECK(&builder.config() == config.get());
     CHECK(config.use_count() > 1);
 }
-
-TEST_CASE("RelabelRules: copies of a list share its rules, and change by themselves") {
-    const RelabelRule other{.action = RelabelAction::keep, .source_labels = {"c"}, .regex = "x"};
-    const RelabelRules rules{shared_example, other};
-    RelabelRules copy = rules;
-    CHECK(copy == rules);
-    CHECK(&copy[0] == &rules[0]);
-    copy.replace(0, other);
-    CHECK(copy[0] == other);
-    CHECK(rules[0] == shared_example);
-    CHECK(copy != rules);
-    CHECK((copy <=> rules) == (other <=> shared_example));
-    copy.append(rules);
-    CHECK(copy == RelabelRules{other, other, shared_example, other});
-    CHECK(&copy[2] == &rules[0]);
-    RelabelRules twice = rules;
-    twice.append(twice);
-    CHECK(twice == RelabelRules{shared_example, other, shared_example, other});
-    copy.erase_if([&](const RelabelRule& rule) { return rule == other; });
-    CHECK(copy == std::vector<RelabelRule>{shared_example});
-    CHECK(copy < rules);
-    copy.truncate(3);
-    CHECK(copy.size() == 1);
-    copy.truncate(0);
-    CHECK(copy.empty());
-    CHECK(std::vector<RelabelRule>(rules.begin(), rules.end()) ==
-          std::vector<RelabelRule>{shared_example, other});
-}

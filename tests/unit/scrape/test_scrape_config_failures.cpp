@@ -309,7 +309,7 @@ TEST_CASE("Files: vmagent's are lists; one that cannot be used is left out") {
     CHECK(job.configs.at(0).kubeconfig_file == directory.path("kube"));
     CHECK(job.file_sd_configs.at(0).files == Names{directory.path("t.json")});
     CHECK(job.file_sd_configs.at(0).directory == directory.path());
-    CHECK(file.jobs[1].client.auth.bearer_token_file == directory.path("token"));
+    CHECK(file.jobs[1].client->auth.bearer_token_file == directory.path("token"));
     CHECK(places(file.failures) ==
           Names{directory.path("d/b.yml") + ":1", directory.path("d/c.yml") + ":2",
                 path + ":3: scrape_config_files[1]", path + ":4: scrape_config_files[2]",

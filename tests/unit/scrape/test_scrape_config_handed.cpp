@@ -41,7 +41,7 @@ Texts json_of(const ConfigValues& values) {
 }  // namespace
 
 TEST_CASE("Handed over: the HTTP client of a job comes typed") {
-    const ScrapeClient prometheus = only_job(job(R"yaml(
+    const SharedValue<ScrapeClient> prometheus = only_job(job(R"yaml(
   authorization: {type: Token, credentials_file: token}
   tls_config: {ca_file: /ca.crt, server_name: s, insecure_skip_verify: true, min_version: TLS13}
   proxy_url: http://proxy:3128
@@ -51,7 +51,7 @@ TEST_CASE("Handed over: the HTTP client of a job comes typed") {
   follow_redirects: false
   enable_http2: false
 )yaml"))
-                                        .client;
+                                                     .client;
     ScrapeClient expected;
     expected.auth.scheme = "Token";
     expected.auth.bearer_token_file = "d/token";
@@ -66,7 +66,7 @@ TEST_CASE("Handed over: the HTTP client of a job comes typed") {
     expected.enable_http2 = false;
     CHECK(prometheus == expected);
 
-    const ScrapeClient vmagent =
+    const SharedValue<ScrapeClient> vmagent =
         only_job(job("  basic_auth: {username: u, password_file: p}\n  headers: ['X-A: b']\n"),
                  {.dialect = V})
             .client;
@@ -78,7 +78,7 @@ TEST_CASE("Handed over: the HTTP client of a job comes typed") {
 
     const auto oauth2 = only_job(job("  oauth2: {client_id: i, client_secret: s, token_url: "
                                      "'http://t', scopes: [a]}\n"))
-                            .client.auth.oauth2;
+                            .client->auth.oauth2;
     REQUIRE(oauth2);
     CHECK(oauth2->client_id == "i");
     CHECK(only_job(job("")).client == ScrapeClient{});

@@ -98,8 +98,8 @@ TEST_CASE("Whole configurations: what the VM operator writes reaches the host") 
     const ScrapeJob& pods = file.jobs[1];
     CHECK(pods.discovery.configs.at(0).selectors.at(0).field == "spec.nodeName=node-1");
     CHECK(file.jobs[0].settings.at("max_scrape_size").json == "\"16MiB\"");
-    CHECK(file.jobs[2].client.tls.insecure_skip_verify);
+    CHECK(file.jobs[2].client->tls.insecure_skip_verify);
     CHECK(file.jobs[2].scrape.scrape_timeout == std::chrono::seconds(30));
-    CHECK(file.jobs[3].client.proxy.url == "http://proxy.example.com:3128");
+    CHECK(file.jobs[3].client->proxy.url == "http://proxy.example.com:3128");
     CHECK(file.failures.at(0).job == "podScrape/shop/broken");
 }

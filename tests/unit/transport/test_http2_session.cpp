@@ -3,6 +3,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -284,6 +285,49 @@ TEST_CASE("Http2Session: windows are renewed at half, in few frames") {
     const std::size_t updates = f.count(window_update) - before;
     CHECK(updates >= 12 + 6);
     CHECK(updates <= 13 + 7);
+}
+
+/// A list in steps of a sixteenth of a round trip. The server is never slower than its windows
+/// permit. A window update takes a round trip from its bytes to the server.
+/// \returns the number of steps in which the server had to wait
+int count_stalls(std::int64_t bytes_per_round_trip) {
+    constexpr std::size_t steps = 16;
+    const std::string frame_of_16k(16 * 1024, 'x');
+    const auto frame_size = static_cast<std::int64_t>(frame_of_16k.size());
+    SessionFixture f;
+    f.open();
+    f.receive(settings_frame() + frame(settings, ack, 0) + head_frame(1));
+    std::int64_t stream = Http2Session::stream_window;
+    std::int64_t connection = Http2Session::connection_window;
+    std::deque<std::vector<Frame>> updates(steps);
+    int stalls = 0;
+    for (std::int64_t left = 100 << 20; left > 0;) {
+        for (const Frame& update : updates.front())
+            (update.stream == 0 ? connection : stream) += from_big_endian(update.payload);
+        updates.pop_front();
+        const std::int64_t wanted = std::min(bytes_per_round_trip / std::int64_t{steps}, left);
+        const std::int64_t size = std::min({wanted, stream, connection});
+        if (size < wanted) ++stalls;
+        std::string bytes;
+        for (std::int64_t sent = 0; sent < size; sent += frame_size)
+            bytes += data_frame(
+                1, std::string_view(frame_of_16k).substr(0, static_cast<std::size_t>(size - sent)));
+        f.sent.clear();
+        f.receive(bytes);
+        REQUIRE_FALSE(f.session->state().ended);
+        updates.push_back(f.sent);
+        left -= size;
+        stream -= size;
+        connection -= size;
+    }
+    return stalls;
+}
+
+TEST_CASE("Http2Session: up to 8 MiB a round trip, a list never waits for its window") {
+    // At 10 ms of delay these are 839 MB a second.
+    CHECK(count_stalls(8 << 20) == 0);
+    CHECK(count_stalls(1 << 20) == 0);
+    CHECK(count_stalls(64 << 20) > 0);
 }
 
 TEST_CASE("Http2Session: PING is sent and answered") {

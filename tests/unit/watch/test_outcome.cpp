@@ -576,14 +576,16 @@ TEST_CASE("judge: a watch that breaks is a failure only if it was short and brou
 
 TEST_CASE("judge: the fifth short watch in a row is a failure, though each ended well") {
     Exchange x = exchange(Asked::watch);
+    StreamRecord streams;
     for (int i = 0; i < 10; ++i) {
         const Verdict verdict = judge(x, ended({}));
         CHECK(words(verdict) == "ended");
         CHECK(verdict.failed == (i >= 4));
         CHECK((verdict.failure.over_with == Proof::steady_life) == (i >= 4));
         CHECK((verdict.failure.ec == errc::short_watches) == (i >= 4));
-        x.streams.begin({});
-        x.streams.end({});
+        streams.begin({});
+        streams.end({});
+        x.streams = streams.rows();
     }
     x.events = 1;
     x.advanced = true;
@@ -592,28 +594,33 @@ TEST_CASE("judge: the fifth short watch in a row is a failure, though each ended
 
 TEST_CASE("judge: the third version in a row that expires at once is a failure") {
     Exchange x = exchange(Asked::watch, 410, status_body("too old"));
+    StreamRecord streams;
     for (int i = 0; i < 4; ++i) {
         const Verdict verdict = judge(x, {});
         CHECK(words(verdict) == "expired");
         CHECK(verdict.failed == (i >= 2));
         CHECK((verdict.failure.over_with == Proof::long_life) == (i >= 2));
-        x.streams.on_expiry(TimePoint(1h));
+        streams.on_expiry(TimePoint(1h));
+        x.streams = streams.rows();
     }
-    x.streams.begin({});
-    x.streams.end(TimePoint(1min));
+    streams.begin({});
+    streams.end(TimePoint(1min));
+    x.streams = streams.rows();
     CHECK_FALSE(judge(x, {}).failed);
 }
 
 TEST_CASE("judge: the second silent watch in a row is a failure, unless it brought something") {
     Exchange x = exchange(Asked::watch);
+    StreamRecord streams;
     for (int i = 0; i < 3; ++i) {
         const Verdict verdict = judge(x, ended(errc::idle_timeout, "silent", 5min));
         CHECK(words(verdict) == "silent");
         CHECK(verdict.failed == (i >= 1));
         CHECK(verdict.failure.message == (i >= 1 ? "silent" : ""));
-        x.streams.begin({});
-        x.streams.end(TimePoint(5min));
-        x.streams.on_silence();
+        streams.begin({});
+        streams.end(TimePoint(5min));
+        streams.on_silence();
+        x.streams = streams.rows();
     }
     x.events = 1;
     CHECK_FALSE(judge(x, ended(errc::idle_timeout, "silent", 5min)).failed);

@@ -27,14 +27,14 @@ TEST_CASE("StreamRecord: what has not begun does not end") {
 TEST_CASE("StreamRecord: a stream is short that brings nothing within five seconds") {
     Record r;
     r.stream(4999ms);
-    CHECK(r.short_in_a_row() == 1);
+    CHECK(r.rows().short_ones == 1);
     r.stream(0s);
-    CHECK(r.short_in_a_row() == 2);
+    CHECK(r.rows().short_ones == 2);
     r.stream(0s, 1);
-    CHECK(r.short_in_a_row() == 0);
+    CHECK(r.rows().short_ones == 0);
     r.stream(0s);
     r.stream(5s);
-    CHECK(r.short_in_a_row() == 0);
+    CHECK(r.rows().short_ones == 0);
 }
 
 TEST_CASE("StreamRecord: a stream has proven to work after half a minute, or a second with news") {
@@ -59,10 +59,10 @@ TEST_CASE("StreamRecord: silence is counted in a row, and not behind an event") 
     r.on_silence();
     r.stream(5min);
     r.on_silence();
-    CHECK(r.silent_in_a_row() == 2);
+    CHECK(r.rows().silent == 2);
     r.stream(5min, 1);
     r.on_silence();
-    CHECK(r.silent_in_a_row() == 0);
+    CHECK(r.rows().silent == 0);
 }
 
 }  // namespace

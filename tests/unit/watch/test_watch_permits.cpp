@@ -18,7 +18,7 @@ struct PermitsFixture {
 
     void make() {
         owner = std::make_shared<int>();
-        permits.emplace(context.get_executor(), clock, traffic, 1);
+        permits.emplace(executor, *clock, traffic, 1);
     }
     /// Counts the calls.
     WatchPermits::Handler count() {
@@ -33,6 +33,7 @@ struct PermitsFixture {
     }
 
     asio::io_context context;
+    const asio::any_io_executor executor = context.get_executor();
     std::shared_ptr<sim::ManualClock> clock = std::make_shared<sim::ManualClock>();
     std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
     std::shared_ptr<ServerTraffic> traffic =

@@ -323,7 +323,7 @@ TEST_CASE("WatchReport: objects are counted as they come and go, until the end")
 TEST_CASE("WatchReport: what comes is counted") {
     Reported r;
     r.report.on_watch();
-    r.report.begin_probe();
+    r.report.on_probe();
     r.report.on_silence();
     r.report.on_bytes(17, r.now + 1s);
     r.report.on_event(r.now + 2s);

@@ -1,6 +1,11 @@
 #pragma once
 
+#include "k8s_sd/detail/base/process_end.hpp"
+
+#include <cstddef>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -33,6 +38,32 @@ class Rare {
 
  private:
     std::unique_ptr<T> value_;
+};
+
+/// A text that is nearly always empty: it takes a pointer then.
+class RareText {
+ public:
+    RareText& operator=(std::string_view text) {
+        text_ = text.empty() ? Rare<std::string>() : Rare<std::string>(std::string(text));
+        return *this;
+    }
+    RareText& operator+=(std::string_view text) {
+        if (!text.empty()) text_.use() += text;
+        return *this;
+    }
+    void clear() noexcept { text_.reset(); }
+
+    bool empty() const noexcept { return !text_; }
+    std::size_t size() const noexcept { return text_ ? text_->size() : 0; }
+    const std::string& text() const noexcept {
+        static const Immortal<std::string> none;
+        return text_ ? *text_ : *none;
+    }
+    operator std::string_view() const noexcept { return text(); }
+    friend bool operator==(const RareText& a, std::string_view b) noexcept { return a.text() == b; }
+
+ private:
+    Rare<std::string> text_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

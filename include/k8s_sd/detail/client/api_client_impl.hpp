@@ -123,7 +123,7 @@ class ApiClientImpl {
     std::uint64_t seeds_ = 0;
     std::set<ServerUser*> users_;
     std::unique_ptr<KubeconfigReload> reload_;  ///< null: no kubeconfig
-    const std::shared_ptr<Http2Pool> http2_;    ///< null: built without HTTP/2
+    const std::shared_ptr<const HttpConnection::Client> connections_;
 };
 
 inline ApiClientImpl& impl_of(ApiClient& client) noexcept { return Access::impl(client); }

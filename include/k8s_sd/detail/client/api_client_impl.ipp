@@ -98,7 +98,9 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
                          : make_credential_source(server, executor, environment),
                   environment.clock),
       traffic_kind_(traffic_kind),
-      http2_(make_http2_pool(executor, environment)) {
+      connections_(std::make_shared<const HttpConnection::Client>(
+          executor, environment.connector, environment.clock,
+          make_http2_pool(executor, environment))) {
     traffic = find_traffic(server);
     set_server(server);
     set_target(server);
@@ -251,8 +253,7 @@ void ApiClientImpl::add_secret(std::string_view secret) {
 }
 
 std::unique_ptr<HttpConnection> ApiClientImpl::make_connection() const {
-    return std::make_unique<HttpConnection>(executor, environment.connector, environment.clock,
-                                            http2_);
+    return std::make_unique<HttpConnection>(connections_);
 }
 
 std::uint64_t ApiClientImpl::next_seed() {

@@ -62,10 +62,10 @@ class ListWatchReader final : private DocumentSink {
         return managed_fields_ || (decoder_ && decoder_->has_managed_fields());
     }
     /// The last error code in words.
-    const std::string& problem() const noexcept { return problem_; }
+    const std::string& problem() const noexcept { return problem_.text(); }
 
  private:
-    void make_decoder_again();
+    void make_decoder_again(std::string_view content_type);
     void drop_idle_decoder();
     error_code on_item(std::string_view list_kind, const ObjectProblem&) override;
     error_code on_event(std::string_view type, const ObjectProblem&) override;
@@ -81,7 +81,7 @@ class ListWatchReader final : private DocumentSink {
     error_code check_kind(std::string_view list_kind);
     bool is_list_kind(std::string_view) const noexcept;
     bool is_object_kind(std::string_view) const noexcept;
-    error_code fail(error_code what, std::string why);
+    error_code fail(error_code what, std::string_view why);
 
     const KindSchema& schema_;
     std::size_t max_object_bytes_;
@@ -89,14 +89,14 @@ class ListWatchReader final : private DocumentSink {
     MakeDecoder make_;
     std::unique_ptr<Scratch> scratch_;  // null without a decoder
     std::unique_ptr<Decoder> decoder_;  // null: not chosen, or dropped between events
-    std::string content_type_;          // of the decoder
+    std::string_view content_type_;     // of the decoder
     bool managed_fields_ = false;       // found by a previous decoder of this body
     Document document_ = Document::list;
     bool of_one_object_ = false;
     bool kind_is_certain_ = true;
     bool kind_is_owed_ = false;  // the list must still declare it: items came without a kind
     Rare<ListHead> list_;        // of a complete list
-    std::string problem_;
+    RareText problem_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

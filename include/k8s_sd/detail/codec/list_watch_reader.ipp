@@ -18,6 +18,12 @@ constexpr std::size_t max_token_size = 32 * 1024;
 constexpr std::string_view metadata_kind = "PartialObjectMetadata";
 constexpr std::string_view metadata_list_kind = "PartialObjectMetadataList";
 
+/// The constant for a type with a decoder; empty for any other one.
+std::string_view known_media_type(std::string_view content_type) noexcept {
+    if (content_type == protobuf_media_type) return protobuf_media_type;
+    return content_type == json_media_type ? json_media_type : std::string_view();
+}
+
 bool ends_list(const api::ObjectMeta& bookmark) noexcept {
     return bookmark.annotations.find(initial_events_end) == "true";
 }
@@ -39,17 +45,17 @@ void ListWatchReader::expect(Document document, bool of_one_object) {
 
 bool ListWatchReader::choose_decoder(std::string_view content_type) {
     if (!decoder_ || content_type != content_type_) {
-        content_type_ = content_type;
-        make_decoder_again();
+        content_type_ = known_media_type(content_type);
+        make_decoder_again(content_type);
     } else {
         decoder_->begin(document_);
     }
     return decoder_ != nullptr;
 }
 
-void ListWatchReader::make_decoder_again() {
+void ListWatchReader::make_decoder_again(std::string_view content_type) {
     if (!scratch_) scratch_ = schema_.make_scratch();
-    decoder_ = make_(content_type_, schema_, *scratch_, max_object_bytes_, *this);
+    decoder_ = make_(content_type, schema_, *scratch_, max_object_bytes_, *this);
     if (decoder_) decoder_->begin(document_);
 }
 
@@ -60,13 +66,13 @@ void ListWatchReader::drop_idle_decoder() {
     scratch_ = nullptr;
 }
 
-error_code ListWatchReader::fail(error_code what, std::string why) {
-    if (problem_.empty()) problem_ = std::move(why);
+error_code ListWatchReader::fail(error_code what, std::string_view why) {
+    if (problem_.empty()) problem_ = why;
     return what;
 }
 
 error_code ListWatchReader::feed(std::string_view bytes) {
-    if (!decoder_) make_decoder_again();
+    if (!decoder_) make_decoder_again(content_type_);
     if (const error_code ec = decoder_->feed(bytes)) return fail(ec, decoder_->problem());
     drop_idle_decoder();
     return {};

@@ -190,8 +190,7 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
     std::vector<ResolvedJob> prepare(const std::vector<Job>& jobs,
                                      std::vector<ConfigFailure>& failures) {
         std::vector<ResolvedJob> prepared;
-        // Equal configurations are resolved once.
-        std::map<detail::ProviderConfig, JobState::ProviderEntry> known;
+        detail::ProviderEntries known(pool_, self_as<Provider::Observer>(this));
         for (const Job& job : jobs) {
             ResolvedJob& result = prepared.emplace_back();
             result.name = job.name;
@@ -200,19 +199,10 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
             for (const DiscoveryConfig& config : job.configs) {
                 result.times.interval = std::max(result.times.interval, config.min_update_interval);
             }
-            for (auto& [config, index] : detail::provider_configs(job)) {
-                auto entry = known.find(config);
-                if (entry == known.end()) {
-                    entry =
-                        known
-                            .emplace(config,
-                                     pool_.find_or_make(config, self_as<Provider::Observer>(this)))
-                            .first;
-                }
-                result.entries.push_back(entry->second);
-                if (entry->second.provider) continue;
-                failures.push_back(
-                    {job.name, index, entry->second.problem, detail::origin_of(config)});
+            for (const auto& [entry, index] : known.of(job)) {
+                result.entries.push_back(*entry);
+                if (entry->provider) continue;
+                failures.push_back({job.name, index, entry->problem, entry->origin});
             }
         }
         return prepared;

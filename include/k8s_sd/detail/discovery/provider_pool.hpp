@@ -5,13 +5,17 @@
 #include "k8s_sd/detail/discovery/job_state.hpp"
 #include "k8s_sd/detail/discovery/provider.hpp"
 #include "k8s_sd/detail/discovery/target_feed.hpp"
+#include "k8s_sd/discovery_manager.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/post.hpp>
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -66,6 +70,53 @@ class ProviderPool {
     WarmStart warm_start_;
     WeakMap<ResolvedProvider, Provider> providers_;
     ProviderId last_id_ = 0;
+};
+
+/// The configurations of the jobs of one call. Equal ones are resolved once. Those that jobs share,
+/// as a thousand monitors do, are known by their address: their values are not even compared.
+class ProviderEntries {
+ public:
+    using Entry = JobState::ProviderEntry;
+    /// With the index in its member of Job.
+    using Numbered = std::pair<const Entry*, std::size_t>;
+
+    /// \param pool  must outlive this
+    ProviderEntries(ProviderPool& pool, std::weak_ptr<Provider::Observer> observer)
+        : pool_(pool), observer_(std::move(observer)) {}
+
+    /// Of all configurations of a job, in the order of JobStatus::configs.
+    /// \param job  must outlive this
+    std::vector<Numbered> of(const Job& job) {
+        std::vector<Numbered> all;
+        const auto add = [&](const auto& configs) {
+            for (std::size_t i = 0; i < configs.size(); ++i)
+                all.emplace_back(&entry_of(configs[i]), i);
+        };
+        for (std::size_t i = 0; i < job.configs.size(); ++i) {
+            const Entry*& entry = by_address_[&job.configs[i]];
+            if (!entry) entry = &entry_of(provider_config(job.configs[i]));
+            all.emplace_back(entry, i);
+        }
+        add(job.sources);
+        if (!job.static_configs.empty()) all.emplace_back(&entry_of(job.static_configs), 0);
+        add(job.file_sd_configs);
+        add(job.http_sd_configs);
+        return all;
+    }
+
+ private:
+    const Entry& entry_of(ProviderConfig config) {
+        if (const auto known = by_value_.find(config); known != by_value_.end()) {
+            return known->second;
+        }
+        Entry entry = pool_.find_or_make(config, observer_);
+        return by_value_.emplace(std::move(config), std::move(entry)).first->second;
+    }
+
+    ProviderPool& pool_;
+    const std::weak_ptr<Provider::Observer> observer_;
+    std::map<ProviderConfig, Entry> by_value_;
+    std::unordered_map<const DiscoveryConfig*, const Entry*> by_address_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -111,9 +111,9 @@ std::optional<DiscoveryConfig> DividedDiscovery::part_of(DiscoveryConfig config)
     }
 }
 
-std::vector<DiscoveryConfig> DividedDiscovery::parts_of(
-    const std::vector<DiscoveryConfig>& configs) const {
-    std::vector<DiscoveryConfig> parts;
+SharedList<DiscoveryConfig> DividedDiscovery::parts_of(
+    const SharedList<DiscoveryConfig>& configs) const {
+    SharedList<DiscoveryConfig> parts;
     for (const DiscoveryConfig& config : configs) {
         if (auto part = part_of(config)) parts.push_back(*std::move(part));
     }

@@ -166,9 +166,29 @@ class MonitorTable {
             RelabelRulePtr read{};
             SharedRulePtr made{};
         };
-        static constexpr std::size_t max_rules = 512;
+        static constexpr std::size_t max_rules = 128;
 
         RecentParts<Rule> rules_{max_rules};
+    };
+
+    /// A configuration of discovery with the server of the source, by the one as it is read.
+    class MadeDiscoveries {
+     public:
+        using Pointer = SharedList<DiscoveryConfig>::shared_pointer;
+
+        /// \returns null if it is not known
+        const Pointer* find(const Pointer& read);
+        /// Not kept if it has a server of its own, perhaps with credentials.
+        void add(const Pointer& read, const Pointer& made);
+
+     private:
+        struct Discovery {
+            Pointer read{};
+            Pointer made{};
+        };
+        static constexpr std::size_t max_discoveries = 64;
+
+        RecentParts<Discovery> discoveries_{max_discoveries};
     };
 
     static Key key_of(MonitorKind, std::string_view ns, std::string_view name);
@@ -190,6 +210,7 @@ class MonitorTable {
                                             std::vector<Job>& jobs);
     Job make_job(const std::string& object, const GeneratedJob&, const Entry&, PatternBudget&);
     void adapt(DiscoveryConfig&) const;
+    SharedList<DiscoveryConfig> adapted(const SharedList<DiscoveryConfig>&);
     RelabelRulePtr adapted(const RelabelRulePtr&) const;
     std::vector<SharedRulePtr> make_rules(ScrapeConfig&, PatternBudget&);
     void set_valid(const Key&, Entry&, std::vector<Job>);
@@ -214,6 +235,7 @@ class MonitorTable {
     std::optional<MonitorOwner> owner_;
     std::optional<ScrapeJobReader> reader_;
     GeneratedRules known_rules_;
+    MadeDiscoveries discoveries_;
     MadeRules target_rules_;
     MadeRules metric_rules_;
     std::string global_text_;       ///< of the owner

@@ -590,8 +590,8 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
 MonitorTable::Job MonitorTable::make_job(const std::string& object, const GeneratedJob& generated,
                                          const Entry& entry, PatternBudget& patterns) {
     ScrapeJob job = reader_->read(generated.config);
-    for (DiscoveryConfig& discovery : job.discovery.configs) adapt(discovery);
-    if (config_.deny_file_access && names_files(job.client)) {
+    job.discovery.configs = adapted(job.discovery.configs);
+    if (config_.deny_file_access && names_files(*job.client)) {
         throw ConfigError("tls_config or authorization",
                           "credentials and TLS material must not be in files "
                           "(deny_fs_access_through_sms)");
@@ -628,6 +628,36 @@ void MonitorTable::adapt(DiscoveryConfig& discovery) const {
     discovery.kubeconfig_file = config_.kubeconfig_file;
     discovery.kubeconfig_context = config_.kubeconfig_context;
     if (discovery.cluster.name.empty()) discovery.cluster = config_.cluster;
+}
+
+const MonitorTable::MadeDiscoveries::Pointer* MonitorTable::MadeDiscoveries::find(
+    const Pointer& read) {
+    const Discovery* const known =
+        discoveries_.find(std::hash<const DiscoveryConfig*>()(read.get()),
+                          [&](const Discovery& candidate) { return candidate.read == read; });
+    return known ? &known->made : nullptr;
+}
+
+void MonitorTable::MadeDiscoveries::add(const Pointer& read, const Pointer& made) {
+    if (read->api_server != ApiServerConfig()) return;
+    discoveries_.add(std::hash<const DiscoveryConfig*>()(read.get()), {read, made});
+}
+
+/// Jobs that share a configuration as it is read share the adapted one, too.
+SharedList<DiscoveryConfig> MonitorTable::adapted(const SharedList<DiscoveryConfig>& configs) {
+    SharedList<DiscoveryConfig> made;
+    made.reserve(configs.size());
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+        if (const auto* const known = discoveries_.find(configs.pointer(i))) {
+            made.share(*known);
+            continue;
+        }
+        DiscoveryConfig config = configs[i];
+        adapt(config);
+        made.push_back(std::move(config));
+        discoveries_.add(configs.pointer(i), made.pointer(i));
+    }
+    return made;
 }
 
 /// The rule with the number of the shard in place of its placeholders.

@@ -8,11 +8,10 @@
 #include "k8s_sd/monitors/monitor_owner.hpp"
 
 #include <boost/json/value.hpp>
-#include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,19 +21,21 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The source labels of a built-in rule, at most three.
+/// The source labels of a built-in rule. The compiler refuses more than the maximum.
 class RuleSources {
+    static constexpr std::size_t max = 3;
+
  public:
     RuleSources() = default;
-    RuleSources(std::initializer_list<std::string_view> names) : count_(names.size()) {
-        std::copy(names.begin(), names.end(), names_.begin());
-    }
+    template <std::convertible_to<std::string_view>... Names>
+    requires(sizeof...(Names) > 0 && sizeof...(Names) <= max) RuleSources(const Names&... names)
+        : names_{names...}, count_(sizeof...(Names)) {}
     const std::string_view* begin() const noexcept { return names_.data(); }
     const std::string_view* end() const noexcept { return names_.data() + count_; }
     bool empty() const noexcept { return count_ == 0; }
 
  private:
-    std::array<std::string_view, 3> names_{};
+    std::array<std::string_view, max> names_{};
     std::size_t count_ = 0;
 };
 
@@ -50,27 +51,26 @@ struct BuiltInRule {
     std::uint64_t modulus = 0;
 };
 
-/// The rules of recent jobs. A thousand monitors have the same rules, apart from those for their
-/// selectors: each is made once. Bounded. Not thread-safe.
+/// The rules of recent jobs, for either operator. A thousand monitors have the same rules, apart
+/// from those for their selectors: one of each is kept. Bounded. Not thread-safe.
 class GeneratedRules {
  public:
+    /// A known rule is not made again.
     RuleTextPtr of(const BuiltInRule&);
-    /// A rule of an object, a class or an owner. Not kept if it has a fault.
-    RuleTextPtr of(const ObjectView& rule, const Faults&);
+    /// A rule of an object, a class or an owner, as generated.
+    RuleTextPtr of(boost::json::value rule);
 
  private:
-    struct Rule {
+    struct BuiltIn {
         std::string key{};
         RuleTextPtr text{};
     };
-    /// By `key_`. \returns null if there is none
-    const RuleTextPtr* find();
-    void keep(const RuleTextPtr&);
+    static constexpr std::size_t max_rules = 128;
+    static constexpr std::size_t max_bytes = 1024;  ///< of a rule: a hostile one may have megabytes
 
-    static constexpr std::size_t max_rules = 512;
-
-    RecentParts<Rule> rules_{max_rules};  ///< by the hash of the key
-    std::string key_;                     ///< of the sought rule
+    RecentParts<BuiltIn> built_in_{max_rules};    ///< by the hash of the key
+    RecentParts<RuleTextPtr> others_{max_rules};  ///< by the hash of the rule
+    std::string key_;                             ///< of the sought rule
 };
 
 /// The list `relabel_configs` or `metric_relabel_configs` of a job.
@@ -80,9 +80,8 @@ class RuleList {
     explicit RuleList(const JobContext& context) : context_(&context) {}
 
     void add(const BuiltInRule&);
-    void add(boost::json::value rule) {
-        rules_.push_back(std::make_shared<const RuleText>(std::move(rule)));
-    }
+    /// A rule of an object, a class or an owner, as generated.
+    void add(boost::json::value rule);
     /// `(source) → target`.
     void copy_label(std::string_view source, std::string_view target) {
         add({.sources = {source}, .target = target});

@@ -6,7 +6,6 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 #include <boost/json/string.hpp>
 #include <algorithm>
 #include <array>
@@ -169,33 +168,21 @@ JobObject built_in_rule(const BuiltInRule& rule) {
     return result;
 }
 
+void append_number(std::string& key, std::uint64_t number) {
+    const auto bytes = std::bit_cast<std::array<char, sizeof number>>(number);
+    key.append(bytes.data(), bytes.size());
+}
+
 /// With its size, so that equal keys have equal parts. \param part  nullopt: absent
 void append_part(std::string& key, std::optional<std::string_view> part) {
-    const std::uint32_t size = part ? static_cast<std::uint32_t>(part->size()) + 1 : 0;
-    const auto bytes = std::bit_cast<std::array<char, sizeof size>>(size);
-    key.append(bytes.data(), bytes.size());
-    if (part) key += *part;
+    append_number(key, part ? part->size() + 1 : 0);
+    if (part) key.append(part->data(), part->size());
 }
 
 }  // namespace
 
-const RuleTextPtr* GeneratedRules::find() {
-    const std::size_t hash = seeded_hash(key_);
-    const Rule* const known = rules_.find(hash, [&](const Rule& r) { return r.key == key_; });
-    return known ? &known->text : nullptr;
-}
-
-void GeneratedRules::keep(const RuleTextPtr& text) {
-    constexpr std::size_t max_key = 1024;
-    if (key_.size() <= max_key) {
-        rules_.add(seeded_hash(key_), {key_, text});
-    } else {
-        key_ = std::string();  // a hostile rule may have megabytes
-    }
-}
-
 RuleTextPtr GeneratedRules::of(const BuiltInRule& rule) {
-    key_ = "b";
+    key_.clear();
     append_part(key_, rule.action);
     for (const std::string_view source : rule.sources) append_part(key_, source);
     append_part(key_, std::nullopt);
@@ -203,19 +190,26 @@ RuleTextPtr GeneratedRules::of(const BuiltInRule& rule) {
     append_part(key_, rule.regex);
     append_part(key_, rule.target);
     append_part(key_, rule.replacement);
-    append_part(key_, std::to_string(rule.modulus));
-    if (const RuleTextPtr* const known = find()) return *known;
+    append_number(key_, rule.modulus);
+    const std::size_t hash = seeded_hash(key_);
+    const BuiltIn* const known =
+        built_in_.find(hash, [&](const BuiltIn& candidate) { return candidate.key == key_; });
+    if (known) return known->text;
     RuleTextPtr text = std::make_shared<const RuleText>(built_in_rule(rule));
-    keep(text);
+    if (key_.size() <= max_bytes) {
+        built_in_.add(hash, {key_, text});
+    } else {
+        key_ = std::string();
+    }
     return text;
 }
 
-RuleTextPtr GeneratedRules::of(const ObjectView& rule, const Faults& faults) {
-    key_ = "u";
-    append_part(key_, boost::json::serialize(rule.copy()));
-    if (const RuleTextPtr* const known = find()) return *known;
-    RuleTextPtr text = std::make_shared<const RuleText>(user_rule(rule));
-    if (faults.none()) keep(text);
+RuleTextPtr GeneratedRules::of(boost::json::value rule) {
+    RuleTextPtr text = std::make_shared<const RuleText>(std::move(rule));
+    const RuleTextPtr* const known =
+        others_.find(text->hash, [&](const RuleTextPtr& r) { return r->json == text->json; });
+    if (known) return *known;
+    if (text->bytes <= max_bytes) others_.add(text->hash, text);
     return text;
 }
 
@@ -227,14 +221,14 @@ void RuleList::add(const BuiltInRule& rule) {
     }
 }
 
+void RuleList::add(boost::json::value rule) {
+    GeneratedRules* const rules = known();
+    rules_.push_back(rules ? rules->of(std::move(rule))
+                           : std::make_shared<const RuleText>(std::move(rule)));
+}
+
 void RuleList::add_user_rules(const std::vector<ObjectView>& rules) {
-    for (const ObjectView& rule : rules) {
-        if (GeneratedRules* const shared = known()) {
-            rules_.push_back(shared->of(rule, context_->faults));
-        } else {
-            add(boost::json::value(user_rule(rule)));
-        }
-    }
+    for (const ObjectView& rule : rules) add(boost::json::value(user_rule(rule)));
 }
 
 bool RuleList::has_hashmod() const noexcept {

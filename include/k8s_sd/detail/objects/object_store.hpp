@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/hash.hpp"
+#include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/detail/base/split_set.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/objects/object.hpp"
@@ -80,7 +81,7 @@ class ObjectSet {
  public:
     /// Null: no such object.
     const Element* find(const NameView& key) const {
-        if (!table_.empty()) return table_.find(key);
+        if (table_) return table_->find(key);
         for (const Element& element : few_) {
             if (KeyEqual{}(key, element)) return &element;
         }
@@ -88,37 +89,51 @@ class ObjectSet {
     }
     /// The set must not contain the key.
     void add(ObjectPtr object) {
-        if (table_.empty() && few_.size() < max_few) {
+        if (!table_ && few_.size() < max_few) {
             few_.emplace_back(std::move(object));
             return;
         }
-        for (Element& element : few_) table_.insert(std::move(element));
-        few_ = std::vector<Element>();
-        table_.insert(std::move(object));
+        if (!table_) {
+            Table table;
+            for (const Element& element : few_) table.insert(element);
+            table_ = Rare<Table>(std::move(table));
+            few_ = std::vector<Element>();
+        }
+        table_->insert(std::move(object));
     }
     void erase(const NameView& key) {
-        table_.erase(key);
         std::erase_if(few_, [&](const Element& element) { return KeyEqual{}(key, element); });
+        if (!table_) return;
+        table_->erase(key);
+        drop_empty_table();
     }
     template <class Visit>
     void for_each(Visit visit) const {
         for (const ObjectPtr& object : few_) visit(object);
-        table_.for_each([&](const ObjectPtr& object) { visit(object); });
+        if (table_) table_->for_each([&](const ObjectPtr& object) { visit(object); });
     }
     template <class Predicate>
     void erase_if(Predicate predicate) {
         std::erase_if(few_, predicate);
-        table_.erase_if(predicate);
+        if (!table_) return;
+        table_->erase_if(predicate);
+        drop_empty_table();
     }
     bool empty() const noexcept { return size() == 0; }
-    std::size_t size() const noexcept { return few_.size() + table_.size(); }
+    std::size_t size() const noexcept { return few_.size() + (table_ ? table_->size() : 0); }
 
  private:
+    using Table = SplitSet<Element, KeyHash, KeyEqual>;
+
     static constexpr std::size_t max_few = 8;
+
+    void drop_empty_table() noexcept {
+        if (table_->empty()) table_.reset();
+    }
 
     // One of them is empty.
     std::vector<Element> few_;
-    SplitSet<Element, KeyHash, KeyEqual> table_;
+    Rare<Table> table_;  // null: empty
 };
 
 /// The objects of one collection. An update with equal content and equal matching views is no
@@ -150,13 +165,13 @@ class ObjectStore {
         if (!known) return {};
         ObjectPtr before = *known;
         objects_.erase({before->ns(), before->name()});
-        listed_.erase(before.get());
+        unlist(*before);
         return {std::move(before), nullptr};
     }
 
     /// A list starts: no object is listed yet.
     void begin_list() {
-        listed_.clear();
+        listed_.reset();
         nameless_ = false;
         // Before the first list there is nothing to remove, so no tracking is necessary.
         tracking_ = !objects_.empty();
@@ -167,14 +182,14 @@ class ObjectStore {
         const std::string_view name = object->name();
         ObjectChange change = put(ObjectPtr(object));
         // The list may have contained another version of the object already.
-        if (change.before) listed_.erase(change.before.get());
+        if (change.before) unlist(*change.before);
         mark_listed(ns, name);
         return change;
     }
     /// The list contains the object in an unreadable form: its known content stays.
     void mark_listed(std::string_view ns, std::string_view name) {
         if (!tracking_) return;
-        if (const Object* known = find(ns, name)) listed_.insert(known);
+        if (const Object* known = find(ns, name)) listed_.use().insert(known);
     }
     /// The list contains an object with an unreadable name: it may be any unlisted object, so all
     /// of those stay.
@@ -182,7 +197,7 @@ class ObjectStore {
     bool has_nameless() const noexcept { return nameless_; }
     /// The number of unlisted objects, once the list is complete.
     std::size_t missing() const noexcept {
-        return tracking_ ? objects_.size() - listed_.size() : 0;
+        return tracking_ ? objects_.size() - count_listed() : 0;
     }
     /// The number of objects at the start of the list.
     std::size_t known_before_list() const noexcept { return known_; }
@@ -190,14 +205,14 @@ class ObjectStore {
     /// \returns the removals
     std::vector<ObjectChange> finish_list() {
         std::vector<ObjectChange> removals;
-        if (tracking_ && !nameless_ && listed_.size() != objects_.size()) {
+        if (tracking_ && !nameless_ && count_listed() != objects_.size()) {
             objects_.erase_if([&](const ObjectPtr& object) {
-                if (listed_.contains(object.get())) return false;
+                if (listed_ && listed_->contains(object.get())) return false;
                 removals.push_back({object, nullptr});
                 return true;
             });
         }
-        listed_ = {};
+        listed_.reset();
         tracking_ = nameless_ = false;
         return removals;
     }
@@ -209,9 +224,14 @@ class ObjectStore {
                a.same_content(b) && ObjectTag::of(a) != ObjectTag::apart;
     }
 
+    std::size_t count_listed() const noexcept { return listed_ ? listed_->size() : 0; }
+    void unlist(const Object& object) {
+        if (listed_) listed_->erase(&object);
+    }
+
     ObjectSet objects_;
-    boost::unordered_flat_set<const Object*> listed_;  // objects of objects_ listed so far
-    std::size_t known_ = 0;                            // when the list began
+    Rare<boost::unordered_flat_set<const Object*>> listed_;  // objects of objects_ listed so far
+    std::size_t known_ = 0;                                  // when the list began
     bool tracking_ = false;
     bool nameless_ = false;  // the list contains an unnamed object
 };

@@ -77,7 +77,7 @@ class KnownParts {
         boost::json::object text{};
         ScrapeJob job{};
     };
-    static constexpr std::size_t max_rules = 512;
+    static constexpr std::size_t max_rules = 128;
     static constexpr std::size_t max_jobs = 64;
 
     RecentParts<Rule> rules_{max_rules};    ///< by the hash of the text

@@ -23,9 +23,11 @@ struct PreparedJob {
 
     const std::shared_ptr<const ScrapeConfig> shared_config;  ///< the host may use it, too
     const ScrapeConfig& config;
-    std::chrono::milliseconds timeout{};  ///< configured or default, at most the interval
-    /// Labels added to targets without them, in Prometheus' order.
-    std::vector<std::pair<std::string, std::string>> defaults;
+    std::chrono::milliseconds timeout{};         ///< configured or default, at most the interval
+    const std::vector<std::string> param_names;  ///< names of labels
+    /// Labels added to targets without them, in Prometheus' order. The names are constants, or of
+    /// `param_names`.
+    std::vector<std::pair<std::string_view, std::string>> defaults;
 };
 
 /// The scheme as written in the dialect.

@@ -165,12 +165,11 @@ std::size_t bytes_of_rules(const RelabelRules& rules) {
     return bytes;
 }
 
-ScrapeClient read_client(const YamlValue& job, const std::string& file_name) {
-    ScrapeClient client;
+SharedValue<ScrapeClient> read_client(const YamlValue& job, const std::string& file_name) {
     const auto& keys = detail::http_client_keys;
     const bool any =
         std::any_of(keys.begin(), keys.end(), [&](std::string_view key) { return job.has(key); });
-    if (!any) return client;
+    if (!any) return {};
     detail::FieldPlaces places(std::filesystem::path(file_name).parent_path());
     ApiServerConfig parts;
     detail::read_http_client(job, "client", parts, places);
@@ -182,6 +181,7 @@ ScrapeClient read_client(const YamlValue& job, const std::string& file_name) {
     } catch (const ConfigError& e) {
         throw ConfigError(places.locate(e.where(), job), e.problem());
     }
+    ScrapeClient client;
     client.auth = std::move(parts.auth);
     client.tls = std::move(parts.tls);
     client.proxy = std::move(parts.proxy);
@@ -191,7 +191,7 @@ ScrapeClient read_client(const YamlValue& job, const std::string& file_name) {
     };
     flag("follow_redirects", client.follow_redirects);
     flag("enable_http2", client.enable_http2);
-    return client;
+    return SharedValue(std::move(client));
 }
 
 /// Reads a file top-down; each job starts as a copy of the settings of `global`. Errors in a job
@@ -434,9 +434,10 @@ class ScrapeConfigReader {
         for (const YamlValue& entry : job["kubernetes_sd_configs"].items()) {
             mistakes.attempt([&] {
                 if (entry.is_null()) entry.fail("an entry must not be empty");
-                discovery.configs.push_back(
-                    detail::read_sd_config(entry, options_.dialect, file_name, mistakes));
-                discovery.configs.back().prometheus_version = options_.prometheus_version;
+                DiscoveryConfig config =
+                    detail::read_sd_config(entry, options_.dialect, file_name, mistakes);
+                config.prometheus_version = options_.prometheus_version;
+                discovery.configs.push_back(std::move(config));
             });
         }
         detail::read_target_configs(job, options_.dialect, file_name, discovery, mistakes);

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "k8s_sd/detail/base/small_set.hpp"
 #include "k8s_sd/detail/labels/label_template.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
 #include "k8s_sd/scrape/scrape_target.hpp"
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -89,7 +89,7 @@ class TargetPacker {
     void forget_unused();
 
     const std::shared_ptr<const PreparedJob> job_;
-    boost::unordered_flat_set<TargetShapePtr, Hash, Equal> shapes_;
+    SmallSet<TargetShapePtr, Hash, Equal> shapes_;
     std::size_t shape_entries_ = 0;  // total of all shapes
     std::size_t enough_entries_ = 0;
 };

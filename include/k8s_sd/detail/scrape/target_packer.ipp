@@ -118,19 +118,18 @@ bool TargetPacker::Equal::operator()(const Key& key, const TargetShapePtr& shape
 }
 
 TargetShapePtr TargetPacker::shape_of(const Key& key) {
-    const auto known = shapes_.find(key);
-    if (known != shapes_.end()) return *known;
+    if (const TargetShapePtr* const known = shapes_.find(key)) return *known;
     forget_unused();
     const TargetShapePtr made(
         new TargetShape(key.hash, key.entries, job_, key.interval, key.timeout));
-    shapes_.insert(made);
+    shapes_.insert(TargetShapePtr(made));
     shape_entries_ += key.entries.size();
     return made;
 }
 
 void TargetPacker::forget_unused() {
     if (shape_entries_ < enough_entries_) return;
-    boost::unordered::erase_if(shapes_, [&](const auto& shape) {
+    shapes_.erase_if([&](const auto& shape) {
         const bool unused = shape->use_count() == 1;
         if (unused) shape_entries_ -= shape->entries().size();
         return unused;

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/small_set.hpp"
 #include "k8s_sd/detail/scrape/built_group.hpp"
 #include "k8s_sd/detail/scrape/equal_targets.hpp"
 #include "k8s_sd/detail/scrape/target_counts.hpp"
@@ -5,7 +6,6 @@
 #include "k8s_sd/scrape/target_pool.hpp"
 #include "k8s_sd/target_groups.hpp"
 
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <list>
@@ -63,10 +63,9 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
             whole.builder = plan.builder;
             whole.unconfirmed = provider.unconfirmed;
             whole.all = provider.all;
-            whole.groups.reserve(provider.groups.size());
-            for (const BuiltGroup& built : provider.groups) {
-                put(whole, built.group(), &built);
-            }
+            whole.groups.make_room(provider.groups.size());
+            provider.groups.for_each(
+                [&](const BuiltGroup& built) { put(whole, built.group(), &built); });
         }
         carry_out(plan);
     }
@@ -74,12 +73,12 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         if (share == share_) return;
         Replacements plan;
         for (auto& [id, provider] : providers_) {
-            for (const BuiltGroup& built : provider.groups) {
+            provider.groups.for_each([&](const BuiltGroup& built) {
                 if (auto group = built.reshared(*provider.builder, share, now)) {
                     plan.add(built, std::move(group->built));
                     append(plan.transition.coming, group->targets);
                 }
-            }
+            });
         }
         FleetShare next = share;
         const std::size_t gained = plan.transition.coming.size();
@@ -101,14 +100,14 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     void finish_handovers(TimePoint now) {
         Replacements plan;
         for (auto& [id, provider] : providers_) {
-            for (const BuiltGroup& built : provider.groups) {
+            provider.groups.for_each([&](const BuiltGroup& built) {
                 if (auto group = built.without_moved(*provider.builder, now)) {
                     plan.add(built, std::move(group->built));
                     for (ScrapeTargetPtr& target : group->targets) {
                         plan.transition.leaving.push_back({std::move(target), StopReason::moved});
                     }
                 }
-            }
+            });
         }
         const std::size_t handed = plan.transition.leaving.size();
         carry_out(plan, [&]() noexcept { counts_.on_handed(handed); });
@@ -177,7 +176,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     using BuiltGroup = detail::BuiltGroup;
     using TargetTransition = detail::TargetTransition;
     using News = detail::TargetNews::Change;
-    using Groups = boost::unordered_flat_set<BuiltGroup, detail::GroupHash, detail::SameSource>;
+    using Groups = detail::SmallSet<BuiltGroup, detail::GroupHash, detail::SameSource>;
 
     struct BuiltProvider {
         std::shared_ptr<TargetBuilder> builder;  // of its groups
@@ -215,7 +214,8 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     template <class Visitor>
     void for_each_group(Visitor&& visit) const {
         for (const auto& [id, provider] : providers_) {
-            for (const BuiltGroup& built : provider.groups) visit(*provider.builder, built);
+            provider.groups.for_each(
+                [&](const BuiltGroup& built) { visit(*provider.builder, built); });
         }
     }
 
@@ -274,7 +274,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         whole.builder = known == providers_.end() || plan.full ? builder_ : known->second.builder;
         whole.unconfirmed = diff.unconfirmed;
         whole.all = all;
-        whole.groups.reserve(diff.updated.size());
+        whole.groups.make_room(diff.updated.size());
         for (const GroupChange& change : diff.updated) {
             const std::string_view source = change.group->source();
             const BuiltGroup* own =
@@ -282,10 +282,10 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
             put(whole, change.group, moving_version(own, source));
         }
         for (const TargetGroupPtr& group : diff.removed) {
-            const auto it = whole.groups.find(group->source());
-            if (it == whole.groups.end()) continue;
-            whole.targets -= group_size(*it);
-            whole.groups.erase(it);
+            const BuiltGroup* const found = whole.groups.find(group->source());
+            if (!found) continue;
+            whole.targets -= group_size(*found);
+            whole.groups.erase(found);
         }
     }
     static std::size_t group_size(const BuiltGroup& built) noexcept {
@@ -302,12 +302,11 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
             update.built.emplace_back(*provider.builder, change.group, share_, own,
                                       moving_version(own, source));
         }
-        detail::make_room(provider.groups, update.built.size());
+        provider.groups.make_room(update.built.size());
     }
     /// \returns null if there is none
     static const BuiltGroup* find(const BuiltProvider& provider, std::string_view source) {
-        const auto it = provider.groups.find(source);
-        return it == provider.groups.end() ? nullptr : &*it;
+        return provider.groups.find(source);
     }
     /// The version of a group with targets in handover, of any provider, because one provider may
     /// replace another meanwhile. Null if there is none.
@@ -328,10 +327,10 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     void put(BuiltProvider& provider, const TargetGroupPtr& group, const BuiltGroup* before) const {
         BuiltGroup built(*provider.builder, group, share_, nullptr, before);
         provider.targets += group->size();
-        const auto [it, is_new] = provider.groups.insert(std::move(built));
+        const auto [place, is_new] = provider.groups.insert(std::move(built));
         if (is_new) return;
-        provider.targets -= group_size(*it);
-        replace(*it, std::move(built));
+        provider.targets -= group_size(*place);
+        replace(*place, std::move(built));
     }
     /// Upper bounds for removed and added targets.
     static void count_targets(const Plan& plan,
@@ -339,7 +338,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
                               std::size_t& leaving, std::size_t& coming) {
         for (const auto& [id, provider] : plan.whole) coming += target_count(provider.groups);
         for (const Update& update : plan.updates) {
-            coming += target_count(update.built);
+            for (const BuiltGroup& built : update.built) coming += built.targets().size();
             for (const BuiltGroup& built : update.built) {
                 leaving += count_of(update.provider->groups, built.group()->source());
             }
@@ -356,15 +355,14 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         }
         leaving += coming;  // for a diff with repeated groups, or with groups it ends
     }
-    template <class Range>
-    static std::size_t target_count(const Range& groups) noexcept {
+    static std::size_t target_count(const Groups& groups) noexcept {
         std::size_t count = 0;
-        for (const BuiltGroup& built : groups) count += built.targets().size();
+        groups.for_each([&](const BuiltGroup& built) { count += built.targets().size(); });
         return count;
     }
     static std::size_t count_of(const Groups& groups, std::string_view source) noexcept {
-        const auto it = groups.find(source);
-        return it == groups.end() ? 0 : it->targets().size();
+        const BuiltGroup* const built = groups.find(source);
+        return built ? built->targets().size() : 0;
     }
 
     // --- second phase: cannot fail ---------------------------------------------------------------
@@ -400,7 +398,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         if (plan.builder) builder_ = std::move(plan.builder);
         for (Update& update : plan.updates) make(update, transition);
         for (auto& [id, whole] : plan.whole) {
-            for (const BuiltGroup& built : whole.groups) take_in(built, transition);
+            whole.groups.for_each([&](const BuiltGroup& built) { take_in(built, transition); });
         }
         for (auto it = providers_.begin(); it != providers_.end();) {
             const bool goes = plan.full || plan.whole.contains(it->first);
@@ -432,18 +430,18 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         for (BuiltGroup& built : update.built) {
             take_in(built, transition);
             update.provider->targets += group_size(built);
-            const auto [it, is_new] = groups.insert(std::move(built));
+            const auto [place, is_new] = groups.insert(std::move(built));
             if (is_new) continue;
-            take_out(*it, transition);
-            update.provider->targets -= group_size(*it);
-            replace(*it, std::move(built));
+            take_out(*place, transition);
+            update.provider->targets -= group_size(*place);
+            replace(*place, std::move(built));
         }
         for (const TargetGroupPtr& group : *update.removed) {
-            const auto it = groups.find(group->source());
-            if (it == groups.end()) continue;
-            take_out(*it, transition);
-            update.provider->targets -= group_size(*it);
-            groups.erase(it);
+            const BuiltGroup* const found = groups.find(group->source());
+            if (!found) continue;
+            take_out(*found, transition);
+            update.provider->targets -= group_size(*found);
+            groups.erase(found);
         }
     }
     /// Replaces a group by another one with the same source.
@@ -457,7 +455,8 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     std::map<ProviderId, BuiltProvider>::iterator end(
         std::map<ProviderId, BuiltProvider>::iterator provider,
         TargetTransition& transition) noexcept {
-        for (const BuiltGroup& built : provider->second.groups) take_out(built, transition);
+        provider->second.groups.for_each(
+            [&](const BuiltGroup& built) { take_out(built, transition); });
         return providers_.erase(provider);
     }
     void take_in(const BuiltGroup& built, TargetTransition& transition) noexcept {

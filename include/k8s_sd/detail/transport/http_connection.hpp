@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -67,7 +68,23 @@ class HttpConnection {
     /// Shared, so a private key is not copied for each request.
     using Target = std::shared_ptr<const ConnectTarget>;
 
-    /// \param http2  of the same executor; null: HTTP/1.1 only
+    /// What the connections of a client share.
+    struct Client {
+        Client(asio::any_io_executor e, std::shared_ptr<Connector> c, std::shared_ptr<Clock> t,
+               std::shared_ptr<Http2Pool> h)
+            : executor(std::move(e)),
+              connector(std::move(c)),
+              clock(std::move(t)),
+              http2(std::move(h)) {}
+
+        const asio::any_io_executor executor;
+        const std::shared_ptr<Connector> connector;
+        const std::shared_ptr<Clock> clock;
+        const std::shared_ptr<Http2Pool> http2;  ///< of the same executor; null: HTTP/1.1 only
+    };
+
+    explicit HttpConnection(std::shared_ptr<const Client>);
+    /// The only connection of a client.
     HttpConnection(asio::any_io_executor, std::shared_ptr<Connector>, std::shared_ptr<Clock>,
                    std::shared_ptr<Http2Pool> http2 = nullptr);
     HttpConnection(const HttpConnection&) = delete;

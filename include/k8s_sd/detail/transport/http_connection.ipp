@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/transport/chunked_body.hpp"
@@ -121,13 +122,17 @@ struct Http1Response {
 /// buffers until the handler is called, long after close().
 struct HttpExchange {
     HttpExchange(HttpRequest r, ResponseSink& s, std::function<void(error_code, std::string)> h)
-        : request(std::move(r)), sink(&s), handler(std::move(h)) {}
+        : sink(&s),
+          handler(std::move(h)),
+          idle_timeout(r.idle_timeout),
+          secret_body(r.secret_body),
+          request(std::make_unique<HttpRequest>(std::move(r))) {}
     ~HttpExchange() { cleanse_request(); }
     HttpExchange(const HttpExchange&) = delete;
     HttpExchange& operator=(const HttpExchange&) = delete;
 
     void count() const {
-        if (request.sent) ++*request.sent;
+        if (request->sent) ++*request->sent;
     }
     void expect_head() {
         if (!http1) http1 = std::make_unique<Http1Response>();
@@ -165,13 +170,16 @@ struct HttpExchange {
         return sink->on_body(bytes);
     }
     void cleanse_request() noexcept {
-        cleanse(request.text.data(), request.text.size());
-        request.text.clear();
+        if (!request) return;
+        cleanse(request->text.data(), request->text.size());
+        request->text.clear();
     }
 
-    HttpRequest request;
     ResponseSink* sink;
     HttpConnection::Handler handler;
+    Duration idle_timeout;
+    bool secret_body;
+    std::unique_ptr<HttpRequest> request;    ///< null: a response by HTTP/2 has begun
     std::unique_ptr<Http1Response> http1{};  ///< null: HTTP/2, or not sent
     int refusals = 0;                        ///< of streams
     bool reused = false;                     ///< the connection has served another exchange
@@ -225,12 +233,7 @@ class CountedStream final : public ByteStream {
 class HttpConnection::State final : public std::enable_shared_from_this<State>,
                                     private Http2Stream {
  public:
-    State(asio::any_io_executor executor, std::shared_ptr<Connector> connector,
-          std::shared_ptr<Clock> clock, std::shared_ptr<Http2Pool> pool)
-        : executor_(std::move(executor)),
-          connector_(std::move(connector)),
-          clock_(std::move(clock)),
-          pool_(std::move(pool)) {}
+    explicit State(std::shared_ptr<const Client> client) : client_(std::move(client)) {}
 
     void get(Target target, HttpRequest request, ResponseSink& sink, Handler handler) {
         // The open connection may use another client certificate.
@@ -245,8 +248,9 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
 
     void set_idle_timeout(Duration timeout, error_code error) {
         if (!exchange_) return;
-        exchange_->request.idle_timeout = timeout;
-        limit_error_ = exchange_->request.idle_error = error;
+        exchange_->idle_timeout = timeout;
+        limit_error_ = error;
+        if (exchange_->request) exchange_->request->idle_error = error;
         watch_silence();
     }
 
@@ -257,6 +261,14 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     }
 
  private:
+    /// The way to a connection.
+    struct Connecting {
+        PermitQueue::RequestHandle permit_request;
+        PermitQueue::Permit permit;  ///< while connecting
+        Http2Pool::Lead lead;        ///< while connecting for the pool
+        Http2Pool::Wait wait;        ///< for a connection of another request
+    };
+
     // Ignores callbacks of an earlier exchange.
     template <class Method>
     auto guarded(Method method) {
@@ -278,7 +290,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
             problem = in_words(error);
         } catch (...) {
         }
-        asio::post(executor_, [fail = std::move(fail), problem = std::move(problem)] {
+        asio::post(client_->executor, [fail = std::move(fail), problem = std::move(problem)] {
             fail(errc::connector_failed, problem);
         });
     }
@@ -290,26 +302,28 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     void find_connection() {
         if (may_share()) {
             if (const auto at = end_of_pause()) return pause_until(*at);
-            const StreamUse use = *exchange_->request.http2;
-            if (const auto connection = pool_->find(target_, use)) return send_on(connection);
-            wait_ = pool_->async_wait(target_, use, guarded(&State::on_other_connected));
-            if (wait_) {
-                connect_permit_.reset();
-                return limit(exchange_->request.connect_timeout, errc::connect_timeout);
+            const StreamUse use = *exchange_->request->http2;
+            if (const auto connection = client_->http2->find(target_, use))
+                return send_on(connection);
+            Http2Pool::Wait& wait = connecting_.use().wait;
+            wait = client_->http2->async_wait(target_, use, guarded(&State::on_other_connected));
+            if (wait) {
+                connecting_->permit.reset();
+                return limit(exchange_->request->connect_timeout, errc::connect_timeout);
             }
         }
-        connect_permit_ ? dial() : ask_permit();
+        connecting_.use().permit ? dial() : ask_permit();
     }
     void ask_permit() {
         timer_.reset();
-        const std::shared_ptr<PermitQueue>& permits = exchange_->request.connect_permits;
-        const PermitQueue::Urgency urgency = exchange_->request.urgency;
+        const std::shared_ptr<PermitQueue>& permits = exchange_->request->connect_permits;
+        const PermitQueue::Urgency urgency = exchange_->request->urgency;
         // Without a timeout an attempt that hangs would keep its permit.
-        if (!permits || exchange_->request.connect_timeout <= Duration{}) return dial();
-        connect_permit_ = permits->try_permit(urgency);
-        if (connect_permit_) return dial();
-        permit_request_ = permits->async_permit(
-            executor_,
+        if (!permits || exchange_->request->connect_timeout <= Duration{}) return dial();
+        connecting_->permit = permits->try_permit(urgency);
+        if (connecting_->permit) return dial();
+        connecting_->permit_request = permits->async_permit(
+            client_->executor,
             [weak = weak_from_this()](PermitQueue::Permit permit) {
                 if (const auto self = weak.lock()) self->on_permit(std::move(permit));
             },
@@ -320,26 +334,25 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     /// Another request may be sooner, an urgent one for example.
     void wait_for_connection() {
         if (may_share())
-            wait_ = pool_->async_connection(target_, guarded(&State::on_other_connection));
+            connecting_->wait =
+                client_->http2->async_connection(target_, guarded(&State::on_other_connection));
     }
     void on_other_connection(const Http2Pool::Result&) {
-        if (!may_share() || !pool_->find(target_, *exchange_->request.http2))
+        if (!may_share() || !client_->http2->find(target_, *exchange_->request->http2))
             return wait_for_connection();
         slot_ = {};  // others wait for it, too
         on_permit({});
     }
     void on_permit(PermitQueue::Permit permit) {
-        permit_request_.reset();
-        wait_ = nullptr;
-        connect_permit_ = std::move(permit);
+        connecting_.emplace().permit = std::move(permit);
         const auto exchange = exchange_;
         exchange->sink->on_connect_wait(false);
         if (exchange_ == exchange) find_connection();  // else closed by the sink
     }
     std::optional<TimePoint> end_of_pause() {
-        const std::shared_ptr<Http2Pause>& pause = exchange_->request.http2_pause;
+        const std::shared_ptr<Http2Pause>& pause = exchange_->request->http2_pause;
         if (!pause || is_urgent()) return std::nullopt;
-        return pause->next(clock_->now(), slot_);
+        return pause->next(client_->clock->now(), slot_);
     }
     /// Ends the exchange: meanwhile its owner should hold no permits, and its credentials expire.
     void pause_until(TimePoint end) {
@@ -349,28 +362,30 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     }
     void dial() {
         exchange_->reused = false;
-        if (may_share()) lead_ = pool_->lead(target_, exchange_->request.http2_pause);
-        limit(exchange_->request.connect_timeout, errc::connect_timeout);
+        if (may_share())
+            connecting_->lead = client_->http2->lead(target_, exchange_->request->http2_pause);
+        limit(exchange_->request->connect_timeout, errc::connect_timeout);
         attempt([this] {
-            stream_ = connector_->make_stream(executor_, *target_);
+            stream_ = client_->connector->make_stream(client_->executor, *target_);
             if (!stream_) throw std::runtime_error("the connector made no stream");
-            if (const auto& connections = exchange_->request.connections)
+            if (const auto& connections = exchange_->request->connections)
                 stream_ = std::make_unique<CountedStream>(std::move(stream_), connections);
-            if (lead_) stream_->offer_http2();
+            if (connecting_->lead) stream_->offer_http2();
             stream_->async_connect(guarded(&State::on_connected));
         });
     }
     void on_connected(error_code ec, std::string why) {
-        connect_permit_.reset();
+        connecting_->permit.reset();
         if (ec) return finish(ec, std::move(why));
-        lead_ ? choose_protocol() : write();
+        connecting_->lead ? choose_protocol() : write();
     }
     void write() {
+        connecting_.reset();
         exchange_->count();
         exchange_->expect_head();
-        limit(exchange_->request.idle_timeout, exchange_->request.idle_error);
+        limit(exchange_->idle_timeout, exchange_->request->idle_error);
         attempt([this] {
-            stream_->async_write(asio::buffer(exchange_->request.text),
+            stream_->async_write(asio::buffer(exchange_->request->text),
                                  guarded(&State::on_written));
         });
     }
@@ -437,7 +452,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
                    explain_garbage(ec));
             return false;
         }
-        response.consume(used, e.request.secret_body);
+        response.consume(used, e.secret_body);
         if (!response.done()) return true;
         // Extra bytes belong to no response. After a normalized head, the next response must not
         // depend on this parse.
@@ -504,22 +519,23 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
 
     /// HTTP/2 is chosen by ALPN, a part of TLS.
     bool may_share() const {
-        return pool_ && exchange_->request.http2 && target_->tls && !pool_->is_http1(target_) &&
+        return client_->http2 && exchange_->request->http2 && target_->tls &&
+               !client_->http2->is_http1(target_) &&
                !(is_urgent() && is_paused());  // no time for the pause
     }
     bool is_paused() const {
-        const std::shared_ptr<Http2Pause>& pause = exchange_->request.http2_pause;
-        return pause && pause->is_on(clock_->now());
+        const std::shared_ptr<Http2Pause>& pause = exchange_->request->http2_pause;
+        return pause && pause->is_on(client_->clock->now());
     }
-    bool is_urgent() const { return exchange_->request.urgency == PermitQueue::Urgency::urgent; }
+    bool is_urgent() const { return exchange_->request->urgency == PermitQueue::Urgency::urgent; }
     void on_other_connected(const Http2Pool::Result& result) {
-        wait_ = nullptr;
+        connecting_->wait = nullptr;
         slot_ = {};  // others have waited for it, too
         if (result.kind == Http2Pool::Result::Kind::again) return find_connection();
         finish(result.ec, result.why);
     }
     void choose_protocol() {
-        Http2Pool::Lead lead = std::exchange(lead_, {});
+        Http2Pool::Lead lead = std::exchange(connecting_->lead, {});
         if (stream_->uses_http2()) {
             lead.on_http2(std::move(stream_));
             return find_connection();  // a pause may have begun
@@ -528,8 +544,8 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         write();
     }
     void send_on(const std::shared_ptr<Http2Connection>& connection) {
-        connect_permit_.reset();
-        const HttpRequest& request = exchange_->request;
+        connecting_.reset();
+        const HttpRequest& request = *exchange_->request;
         exchange_->reused = connection->has_answered();
         stream_id_ = connection->open(request.text, *request.http2, request.secret_body, *this);
         if (stream_id_ == 0) return find_connection();
@@ -537,14 +553,14 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         shared_ = connection;
         exchange_->http1.reset();  // of an attempt before
         timer_.reset();
-        limit(request.idle_timeout, request.idle_error);
+        limit(exchange_->idle_timeout, request.idle_error);
     }
     void on_stream_head(const ResponseHead& head) override {
         const auto self = shared_from_this();
         const auto exchange = exchange_;
         exchange->received = true;
         exchange->cleanse_request();
-        exchange->request.text.shrink_to_fit();  // there may be a thousand watches
+        exchange->request.reset();  // there may be a thousand watches
         touch();
         exchange->sink->on_head(head);
     }
@@ -579,22 +595,22 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     bool may_repeat(const StreamEnd& end) {
         if (end.kind == Http2End::Kind::refused) return ++exchange_->refusals < max_refusals;
         if (end.kind == Http2End::Kind::http1_required) {
-            pool_->require_http1(target_);
+            client_->http2->require_http1(target_);
             return true;
         }
         // As with HTTP/1.1: the server may end a connection at any time.
-        const bool is_safe = exchange_->request.text.starts_with("GET ");
+        const bool is_safe = exchange_->request->text.starts_with("GET ");
         return end.broken && is_safe && exchange_->reused &&
                !std::exchange(exchange_->repeated, true);
     }
     void leave_stream() noexcept {
         if (const auto connection = std::exchange(shared_, nullptr)) connection->cancel(stream_id_);
-        wait_ = nullptr;
-        lead_.reset();
+        connecting_.reset();
     }
 
     void finish(error_code ec, std::string why) {
-        if (ec && lead_) std::exchange(lead_, {}).on_failure(ec, why);
+        if (ec && connecting_ && connecting_->lead)
+            std::exchange(connecting_->lead, {}).on_failure(ec, why);
         const auto exchange = std::exchange(exchange_, nullptr);
         timer_.reset();
         if (ec) drop_stream();
@@ -602,11 +618,9 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         handler(ec, std::move(why));
     }
     void drop_stream() noexcept {
-        permit_request_.reset();
         leave_stream();
         if (stream_) stream_->close();
         stream_.reset();
-        connect_permit_.reset();
     }
 
     // One timer serves the whole exchange, that of the connection if it is shared; received bytes
@@ -617,9 +631,9 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         limit_error_ = error;
         watch_silence();
     }
-    void touch() noexcept { last_activity_ = clock_->now(); }
+    void touch() noexcept { last_activity_ = client_->clock->now(); }
     Duration allowed() const noexcept {
-        return limit_error_ == errc::connect_timeout ? limit_ : exchange_->request.idle_timeout;
+        return limit_error_ == errc::connect_timeout ? limit_ : exchange_->idle_timeout;
     }
     void watch_silence() {
         if (allowed() > Duration{}) return check_again_at(last_activity_ + allowed());
@@ -629,11 +643,11 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     void check_again_at(TimePoint at) {
         due_ = at;
         if (shared_) return shared_->call_at(stream_id_, at);
-        if (!timer_) timer_ = clock_->make_timer(executor_);
+        if (!timer_) timer_ = client_->clock->make_timer(client_->executor);
         timer_->expires_at(due_, guarded(&State::on_timer));
     }
     void on_timer() {
-        const TimePoint now = clock_->now();
+        const TimePoint now = client_->clock->now();
         if (now < last_activity_ + allowed()) return watch_silence();
         // A busy executor delays the read: process the buffered bytes first.
         if (now - due_ > very_late) return check_again_at(now + very_late);
@@ -645,20 +659,14 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     }
     std::string connecting_step() const {
         if (stream_) return stream_->waits_for();
-        return wait_ ? "the HTTP/2 connection of another request" : "";
+        return connecting_ && connecting_->wait ? "the HTTP/2 connection of another request" : "";
     }
 
-    asio::any_io_executor executor_;
-    std::shared_ptr<Connector> connector_;
-    std::shared_ptr<Clock> clock_;
-    const std::shared_ptr<Http2Pool> pool_;  ///< null: HTTP/1.1 only
-    std::unique_ptr<Timer> timer_;           ///< null: no time limit, or the connection is shared
+    const std::shared_ptr<const Client> client_;
+    std::unique_ptr<Timer> timer_;  ///< null: no time limit, or the connection is shared
     Target target_;
     std::unique_ptr<ByteStream> stream_;
-    PermitQueue::RequestHandle permit_request_;
-    PermitQueue::Permit connect_permit_;  ///< while connecting
-    Http2Pool::Lead lead_;                ///< while connecting for the pool
-    Http2Pool::Wait wait_;                ///< for a connection of another request
+    Rare<Connecting> connecting_;  ///< null: the request is sent
     std::shared_ptr<Http2Connection> shared_;
     std::int32_t stream_id_ = 0;              ///< on the shared connection
     Http2Pause::Slot slot_;                   ///< also for the following exchanges
@@ -671,8 +679,10 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
 
 HttpConnection::HttpConnection(asio::any_io_executor executor, std::shared_ptr<Connector> connector,
                                std::shared_ptr<Clock> clock, std::shared_ptr<Http2Pool> http2)
-    : state_(std::make_shared<State>(std::move(executor), std::move(connector), std::move(clock),
-                                     std::move(http2))) {}
+    : HttpConnection(std::make_shared<const Client>(std::move(executor), std::move(connector),
+                                                    std::move(clock), std::move(http2))) {}
+HttpConnection::HttpConnection(std::shared_ptr<const Client> client)
+    : state_(std::make_shared<State>(std::move(client))) {}
 
 HttpConnection::~HttpConnection() { state_->close(); }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <optional>
@@ -10,11 +11,11 @@ namespace k8s_sd::inline v0::detail {
 struct ResponseHead {
     unsigned status = 0;
     std::string content_type;             ///< lower case, without parameters
-    std::string content_encoding;         ///< lower case; empty: none
-    std::string date;                     ///< the server's clock, for messages about credentials
+    RareText content_encoding;            ///< lower case; empty: none
+    RareText date;                        ///< the server's clock, for messages about credentials
     std::optional<Duration> retry_after;  ///< as sent by the server
-    std::string content_type_as_sent;     ///< with parameters, without blanks around
-    std::string location;                 ///< of a redirect
+    RareText content_type_as_sent;        ///< with parameters, without blanks around
+    RareText location;                    ///< of a redirect
     bool http2 = false;                   ///< by HTTP/2, not HTTP/1.1
 };
 

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "k8s_sd/detail/base/optional_time.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -45,8 +45,8 @@ class ExchangeTimes {
     Duration open(TimePoint now) const noexcept { return head_at_ ? now - *head_at_ : Duration{}; }
 
     TimePoint sent_at_{};
-    std::optional<TimePoint> head_at_;
-    std::optional<TimePoint> watching_since_;
+    OptionalTime head_at_;
+    OptionalTime watching_since_;
     std::chrono::seconds watch_timeout_{};
 };
 

@@ -46,12 +46,12 @@ class ListPlan {
     /// \param known     the last known resource version; empty: none
     /// \param streamed  whether a streamed list is worth a try
     Request next(const std::string& known, bool streamed) {
-        if (!forms_.begun()) begin(!asks_not_older(known), streamed);
-        const ListRequestForm form = forms_.current();
+        if (!forms_ || !forms_->begun()) begin(!asks_not_older(known), streamed);
+        const ListRequestForm form = forms_->current();
         Request request{.other_encoding = form.other_encoding,
                         .hasty = is_hasty(),
-                        .first = forms_.none_failed(),
-                        .has_time = forms_.has_time()};
+                        .first = forms_->none_failed(),
+                        .has_time = forms_->has_time()};
         if (form.shape == ListShape::pages) request.limit = options_.page_size;
         request.streamed = form.shape == ListShape::streamed;
         // Behind a continue token an API server accepts any limit, but no version.
@@ -88,7 +88,7 @@ class ListPlan {
         chain.token = page.continue_token;
         chain.items += page.items;
         chain.short_pages += is_short(page) ? 1 : 0;
-        forms_.on_part();
+        forms_.use().on_part();
     }
     /// Whether the current list has further pages.
     bool in_chain() const noexcept { return chain_ && !chain_->token.empty(); }
@@ -104,21 +104,21 @@ class ListPlan {
     /// \param for_good  see ListForms::on_failure(), also for `teaches`
     void on_failure(bool for_good = false, bool teaches = true) {
         const bool streamed = is_streamed();
-        if (!forms_.on_failure(for_good, teaches)) return;
+        if (!forms_.use().on_failure(for_good, teaches)) return;
         chain_.reset();
         // The cached state came from the same server, and a LIST may be served from that cache.
         if (!streamed) most_recent_ = true;
     }
     /// Gives up the streamed form for this list.
     /// \param tried  the server or the stream has shown that it does not work
-    void give_up_stream(bool tried) noexcept {
+    void give_up_stream(bool tried) {
         stream_refused_ = stream_refused_ || tried;
-        tried ? forms_.on_not_streamed() : forms_.skip();
+        tried ? forms_.use().on_not_streamed() : forms_.use().skip();
     }
     /// See ListForms::on_timeout().
-    void on_timeout() noexcept { forms_.on_timeout(); }
+    void on_timeout() { forms_.use().on_timeout(); }
     /// The server answers again, but does not stream the list: a LIST may succeed now.
-    void on_recovery() noexcept { forms_.begin_round(); }
+    void on_recovery() { forms_.use().begin_round(); }
     /// Discards the known version and requests the most recent state.
     void forget_version() {
         chain_.reset();
@@ -126,7 +126,10 @@ class ListPlan {
     }
 
     /// The forms of the current list and their results so far.
-    const ListForms& forms() const noexcept { return forms_; }
+    const ListForms& forms() const noexcept {
+        static constexpr ListForms none;
+        return forms_ ? *forms_ : none;
+    }
     bool stream_refused() const noexcept { return stream_refused_; }
 
  private:
@@ -139,19 +142,19 @@ class ListPlan {
         // there (with a limit it would match the exact version).
         const ListShape usual = most_recent ? ListShape::pages : ListShape::whole;
         const bool first = options_.streams && streamed && known_.streams;
-        forms_.begin({.streams_first = first,
-                      .streams_last = options_.streams && !first,
-                      .usual = known_.shape.value_or(usual),
-                      .pages = options_.page_size != 0,
-                      .other_encoding = options_.other_encoding});
+        forms_.emplace().begin({.streams_first = first,
+                                .streams_last = options_.streams && !first,
+                                .usual = known_.shape.value_or(usual),
+                                .pages = options_.page_size != 0,
+                                .other_encoding = options_.other_encoding});
     }
     void begin_anew(bool most_recent) {
-        forms_ = {};
+        forms_.reset();
         stream_refused_ = false;
         most_recent_ = most_recent;
     }
-    bool is_streamed() const noexcept { return forms_.current().shape == ListShape::streamed; }
-    bool is_hasty() const noexcept { return forms_.has_untried() && !known_.slow; }
+    bool is_streamed() const noexcept { return forms().current().shape == ListShape::streamed; }
+    bool is_hasty() const noexcept { return forms().has_untried() && !known_.slow; }
     bool asks_not_older(const std::string& known) const noexcept {
         return !most_recent_ && !known.empty();
     }
@@ -171,7 +174,7 @@ class ListPlan {
 
     Options options_;
     ListMemory::Known known_;
-    ListForms forms_;              // of the current list
+    Rare<ListForms> forms_;        // of the current list
     Rare<Chain> chain_;            // the pages so far
     bool most_recent_ = false;     // list without a version
     bool stream_refused_ = false;  // the current list cannot be streamed

@@ -21,35 +21,35 @@ enum class Purpose : std::uint8_t { list, probe, watch };
 /// The request of an exchange.
 struct ExchangeRequest {
     Kind kind = Kind::pod;
-    std::string ns{};  ///< empty: all namespaces
+    std::string_view ns{};  ///< of the query; empty: all namespaces
     Purpose purpose = Purpose::list;
     /// The list is the initial events of a watch; afterwards the purpose becomes `watch`.
     bool streamed = false;
-    bool hasty = false;         ///< another form of the list may be answered sooner
-    Duration body_timeout{};    ///< idle timeout behind the head of a list; zero: the usual one
-    bool has_position = false;  ///< the request had a version or a continue token
-    bool gzip = false;          ///< the response may be compressed
-    bool sharded = false;       ///< the request was for a share only
-    bool drops = false;         ///< the request was for objects without managedFields
-    std::string credentials_problem;  ///< why the request used older credentials
-    StreamRecord streams;             ///< of the previous watches
+    bool hasty = false;            ///< another form of the list may be answered sooner
+    Duration body_timeout{};       ///< idle timeout behind the head of a list; zero: the usual one
+    bool has_position = false;     ///< the request had a version or a continue token
+    bool gzip = false;             ///< the response may be compressed
+    bool sharded = false;          ///< the request was for a share only
+    bool drops = false;            ///< the request was for objects without managedFields
+    RareText credentials_problem;  ///< why the request used older credentials
+    StreamRows streams;            ///< of the previous watches
 };
 
 /// Findings in a body that decide the outcome before its end.
 struct BodyFindings {
-    bool suspicious = false;       ///< the streamed list is complete; confirm it
-    bool doubted = false;          ///< an object is older than the start version of the watch
-    std::string old_version{};     ///< of a bookmark older than the start version
-    std::string probed_version{};  ///< of a probe with several objects: nothing more to read
+    bool suspicious = false;    ///< the streamed list is complete; confirm it
+    bool doubted = false;       ///< an object is older than the start version of the watch
+    RareText old_version{};     ///< of a bookmark older than the start version
+    RareText probed_version{};  ///< of a probe with several objects: nothing more to read
 };
 
 /// The response of an exchange, as far as it has arrived.
 struct ExchangeResponse {
-    ResponseHead head;       ///< status 0: no response
-    bool packed = false;     ///< the body is compressed
-    bool readable = false;   ///< the body is a list or events in a known encoding
-    bool served = false;     ///< after a 404: discovery lists this API
-    std::string error_text;  ///< the start of the body of a response other than 200
+    ResponseHead head;      ///< status 0: no response
+    bool packed = false;    ///< the body is compressed
+    bool readable = false;  ///< the body is a list or events in a known encoding
+    bool served = false;    ///< after a 404: discovery lists this API
+    RareText error_text;    ///< the start of the body of a response other than 200
     Rare<ServerStatus> error_event;
     std::uint64_t events = 0;   ///< including bookmarks
     bool advanced = false;      ///< an event had a new version

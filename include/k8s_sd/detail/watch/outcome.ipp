@@ -78,7 +78,7 @@ ServerError read_error(const ResponseHead& head, std::string_view body) {
     if (status->message.empty() && status->reason.empty() && !is_protobuf)
         status->message = read_foreign_error(body);
     if (!head.content_encoding.empty())
-        status->message = "(compressed with " + head.content_encoding + ")";
+        status->message = "(compressed with " + head.content_encoding.text() + ")";
     status->code = head.status;
     return {std::move(*status), version_too_large};
 }
@@ -122,7 +122,7 @@ WatchMachine::Failed failed(const Exchange& exchange, const ServerStatus& status
 /// An expired version is routine, unless watches expire repeatedly.
 Verdict judge_expiry(const Exchange& exchange) {
     const bool again =
-        exchange.watching() && exchange.streams.expired_in_a_row() + 1 >= StreamRecord::max_expired;
+        exchange.watching() && exchange.streams.expired + 1 >= StreamRecord::max_expired;
     if (again) {
         return {WatchMachine::Expired{},
                 {errc::expired,
@@ -143,13 +143,14 @@ Verdict judge_expiry(const Exchange& exchange) {
 /// Judges a status other than 200, or an ERROR event.
 Verdict judge_server_error(const Exchange& exchange, const ServerError& error) {
     if (error.code == 410) return judge_expiry(exchange);
-    Verdict verdict{
-        failed(exchange, error),
-        describe(error, exchange.head, {exchange.kind, exchange.ns, exchange.watching()}), true};
+    Verdict verdict{failed(exchange, error),
+                    describe(error, exchange.head,
+                             {exchange.kind, std::string(exchange.ns), exchange.watching()}),
+                    true};
     verdict.starting = is_starting(error);
     verdict.credentials_refused = error.code == 401;
     if (error.code == 401 && !exchange.credentials_problem.empty())
-        verdict.failure.message += "; " + exchange.credentials_problem;
+        verdict.failure.message += "; " + exchange.credentials_problem.text();
     if (error.version_too_large) {
         verdict.outcome = WatchMachine::VersionTooLarge{};
     } else if ((error.code == 400 || error.code == 422) &&
@@ -250,14 +251,14 @@ Verdict judge_watch(const Exchange& exchange, ExchangeEnd end) {
     stream.advanced = exchange.advanced;
     if (ec == errc::idle_timeout) {
         const bool failed =
-            !stream.brought && exchange.streams.silent_in_a_row() + 1 >= StreamRecord::max_silent;
+            !stream.brought && exchange.streams.silent + 1 >= StreamRecord::max_silent;
         if (!failed) end.failure.message.clear();
         end.failure.over_with = Proof::event;
         return {WatchMachine::Silent{}, std::move(end.failure), failed};
     }
     const WatchMachine::WatchEnded ended{!ec, end.in_time};
     const bool too_many_short =
-        stream.is_short() && exchange.streams.short_in_a_row() + 1 >= StreamRecord::max_short;
+        stream.is_short() && exchange.streams.short_ones + 1 >= StreamRecord::max_short;
     if (too_many_short) {
         return {ended,
                 {errc::short_watches, "watches end at once without an event; listing again",
@@ -284,8 +285,8 @@ Verdict judge(const Exchange& exchange, ExchangeEnd end) {
     if (exchange.plain_stream && exchange.streams_list())
         return {WatchMachine::NotStreamed{.tried = false}};
     const BodyFindings& found = exchange.found;
-    if (!found.probed_version.empty()) return {WatchMachine::Probed{found.probed_version}};
-    if (!found.old_version.empty()) return {WatchMachine::WentBack{found.old_version}};
+    if (!found.probed_version.empty()) return {WatchMachine::Probed{found.probed_version.text()}};
+    if (!found.old_version.empty()) return {WatchMachine::WentBack{found.old_version.text()}};
     if (found.doubted) return {WatchMachine::Doubted{}};
     if (found.suspicious) return {WatchMachine::Suspicious{}};
     const bool is_event = exchange.error_event.has_value();

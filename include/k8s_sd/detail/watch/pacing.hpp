@@ -2,6 +2,7 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/backoff.hpp"
+#include "k8s_sd/detail/base/optional_time.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <algorithm>
@@ -70,7 +71,7 @@ class ListPacing {
     Duration poll_interval_;
     Backoff pace_;       // between lists
     Backoff form_pace_;  // between the forms of a list
-    std::optional<TimePoint> last_list_;
+    OptionalTime last_list_;
     int quick_lists_ = 0;
     bool repeated_at_once_ = false;
 };

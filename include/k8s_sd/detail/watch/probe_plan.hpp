@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/optional_time.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/time.hpp"
 
@@ -70,7 +71,7 @@ class ProbePlan {
     static constexpr Duration an_hour = std::chrono::hours(1);
 
     std::optional<ListReason> doubt_;
-    std::optional<TimePoint> old_object_at_;
+    OptionalTime old_object_at_;
     int failures_ = 0;  // in a row
     bool owed_ = false;
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "k8s_sd/detail/base/rare.hpp"
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,14 +29,21 @@ inline bool is_newer_version(std::string_view a, std::string_view b) noexcept {
 /// older objects and bookmarks, too. No I/O.
 class KnownVersions {
  public:
-    void on_list(std::string version) { current_ = begin_ = greatest_ = std::move(version); }
+    void on_list(std::string version) {
+        current_ = begin_ = std::move(version);
+        greatest_.reset();
+    }
     /// An event or bookmark has this version; empty: none.
     /// \returns whether the version is new; an older one is not, and is ignored
     bool on_event(std::string_view version) {
         if (version.empty() || version == current_ || is_older_version(version, current_))
             return false;
+        if (is_newer_version(version, greatest())) {
+            greatest_.reset();
+        } else if (!greatest_) {
+            greatest_ = current_;
+        }
         current_ = version;
-        if (is_newer_version(version, greatest_)) greatest_ = version;
         return true;
     }
     /// \returns the start version of the next watch
@@ -42,26 +51,26 @@ class KnownVersions {
     /// Versions of different servers are incomparable.
     void on_other_server() noexcept {
         current_.clear();
-        greatest_.clear();
+        greatest_.reset();
     }
 
     const std::string& current() const noexcept { return current_; }
     /// The greatest known version, if versions are comparable. A version that is no number replaces
     /// the current one, but does not hide this one.
-    const std::string& greatest() const noexcept { return greatest_; }
+    const std::string& greatest() const noexcept { return greatest_ ? *greatest_ : current_; }
     /// Whether a version is older than the start version of the watch.
     bool is_before_watch(std::string_view version) const noexcept {
         return is_older_version(version, begin_);
     }
     /// Whether the server's version went back, as after the restore of a backup.
     bool is_regression(std::string_view version) const noexcept {
-        return is_older_version(version, greatest_);
+        return is_older_version(version, greatest());
     }
 
  private:
     std::string current_;
-    std::string begin_;     // of the watch
-    std::string greatest_;  // of the list and all later events
+    std::string begin_;           // of the watch
+    Rare<std::string> greatest_;  // of the list and all later events; null: the current one
 };
 
 }  // namespace k8s_sd::inline v0::detail

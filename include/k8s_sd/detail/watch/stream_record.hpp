@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/optional_time.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <chrono>
@@ -7,6 +8,13 @@
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
+
+/// Ended streams in a row, by what was wrong with them.
+struct StreamRows {
+    int short_ones = 0;
+    int silent = 0;
+    int expired = 0;  ///< their versions
+};
 
 /// Statistics of the streams of one watch. A stream starts with the response head: the time before
 /// does not count.
@@ -38,7 +46,7 @@ class StreamRecord {
         stream_ = {};
     }
     void on_event(bool advanced) noexcept {
-        silent_ = 0;
+        rows_.silent = 0;
         stream_.brought = true;
         stream_.advanced = stream_.advanced || advanced;
     }
@@ -49,32 +57,28 @@ class StreamRecord {
             stream_ = {};
             return std::nullopt;
         }
-        short_ = stream_.is_short() ? short_ + 1 : 0;
-        if (stream_.life >= long_life) expired_ = 0;
+        rows_.short_ones = stream_.is_short() ? rows_.short_ones + 1 : 0;
+        if (stream_.life >= long_life) rows_.expired = 0;
         return stream_;
     }
 
     /// The ended stream exceeded its idle timeout.
-    void on_silence() noexcept { silent_ += stream_.brought ? 0 : 1; }
+    void on_silence() noexcept { rows_.silent += stream_.brought ? 0 : 1; }
     /// The version of the stream has expired (410).
     void on_expiry(TimePoint now) noexcept {
         constexpr Duration long_ago = std::chrono::minutes(5);
-        expired_ = now - expired_at_ < long_ago ? expired_ + 1 : 1;
+        rows_.expired = now - expired_at_ < long_ago ? rows_.expired + 1 : 1;
         expired_at_ = now;
     }
 
     /// The most recently ended stream.
     const Stream& last() const noexcept { return stream_; }
-    int short_in_a_row() const noexcept { return short_; }
-    int expired_in_a_row() const noexcept { return expired_; }
-    int silent_in_a_row() const noexcept { return silent_; }
+    const StreamRows& rows() const noexcept { return rows_; }
 
  private:
-    std::optional<TimePoint> began_;
+    OptionalTime began_;
     Stream stream_;
-    int short_ = 0;
-    int silent_ = 0;
-    int expired_ = 0;
+    StreamRows rows_;
     TimePoint expired_at_{};
 };
 

@@ -22,10 +22,9 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
       forms_(query_, *options_, intake_.schema(), server_, report_),
       machine_(options, server_.api().next_seed(), forms_.has_other_encoding(),
                intake_.schema().custom),
-      permits_(server_.api().executor, server_.api().environment.clock, server_.traffic(),
+      permits_(server_.api().executor, *server_.api().environment.clock, server_.traffic(),
                server_.api().next_seed()),
       idle_timeout_(server_.traffic()->bookmarks),
-      initial_events_(options),
       exchange_(server_.api().make_connection(), server_.api().environment.clock, intake_.schema(),
                 options.max_object_bytes, *this, *this) {}
 
@@ -94,7 +93,6 @@ void URLWatcherImpl::leave() {
 
 void URLWatcherImpl::take_server() {
     if (!server_.take()) return;
-    permits_.take_traffic(server_.traffic());
     idle_timeout_ = WatchIdleTimeout(server_.traffic()->bookmarks);
 }
 

@@ -23,14 +23,15 @@ void URLWatcherImpl::on_stream_begun() {
 }
 
 void URLWatcherImpl::begin_initial_events() {
-    initial_events_.begin(exchange_.head_at(), state().hasty);
-    wait_for_initial_events(initial_events_.deadline());
+    initial_events_ = InitialEventsTimeout(*options_);
+    initial_events_->begin(exchange_.head_at(), state().hasty);
+    wait_for_initial_events(initial_events_->deadline());
 }
 
 void URLWatcherImpl::on_initial_event(EventType type) {
     const TimePoint at = exchange_.meter().arrived();
-    if (type != EventType::added) return initial_events_.on_change(at);
-    initial_events_.on_object(at);
+    if (type != EventType::added) return initial_events_->on_change(at);
+    initial_events_->on_object(at);
     exchange_.on_listed();
 }
 
@@ -45,11 +46,11 @@ void URLWatcherImpl::on_initial_events_late(TimePoint due) {
     // A busy executor delays the read; process the buffered bytes first.
     const Duration late = now() - due;
     if (late > late_timer) {
-        initial_events_.on_blocked(late);
-        return wait_for_initial_events(std::max(initial_events_.deadline(), now() + late_timer));
+        initial_events_->on_blocked(late);
+        return wait_for_initial_events(std::max(initial_events_->deadline(), now() + late_timer));
     }
-    if (initial_events_.deadline() > now())
-        return wait_for_initial_events(initial_events_.deadline());
+    if (initial_events_->deadline() > now())
+        return wait_for_initial_events(initial_events_->deadline());
     exchange_.close();
     on_end(errc::response_timeout, "the list that the watch began with does not end");
 }
@@ -70,6 +71,7 @@ void URLWatcherImpl::on_list_streamed(std::string_view version) {
     if (stopped()) return;
     machine_.on_list_streamed({std::string(version), {}, exchange.items}, now());
     exchange.purpose = Purpose::watch;
+    initial_events_.reset();
     idle_timeout_.begin_watch(silence_of_watch(exchange_.watch_timeout()));
     exchange_.set_idle_timeout(idle_timeout_.allowed(), errc::idle_timeout);
     on_watching();

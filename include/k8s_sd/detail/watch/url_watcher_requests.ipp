@@ -74,9 +74,7 @@ void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
     begin(forms_.streamed_list(wanted, timeout), Purpose::list);
 }
 
-void URLWatcherImpl::perform(const WatchMachine::Probe&) {
-    begin(forms_.probe(), Purpose::probe);
-}
+void URLWatcherImpl::perform(const WatchMachine::Probe&) { begin(forms_.probe(), Purpose::probe); }
 
 void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
     permits_.return_permits();
@@ -122,7 +120,7 @@ void URLWatcherImpl::begin(WatchRequest request, Purpose purpose) {
     about.kind = query_.kind;
     about.ns = query_.ns;
     about.purpose = purpose;
-    about.streams = machine_.streams();
+    about.streams = machine_.streams().rows();
     exchange_.begin(request, std::move(about));
     permits_.on_request();
     wait(Waiting::credentials);

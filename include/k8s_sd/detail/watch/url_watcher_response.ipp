@@ -51,7 +51,7 @@ void URLWatcherImpl::on_good_head() {
 
 void URLWatcherImpl::on_watching() {
     exchange_.begin_watch();
-    permits_.cancel_timer();  // its memory, too: there may be a thousand watches
+    permits_.end_waits();
     report_.on_watch();
     wait(Waiting::events);
     // Wait for proof that the watch works: an error may follow the head.

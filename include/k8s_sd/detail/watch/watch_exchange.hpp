@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/optional_time.hpp"
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/transport/http_connection.hpp"
 #include "k8s_sd/detail/transport/inflate.hpp"
@@ -12,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -125,7 +125,7 @@ class WatchExchange {
     bool untyped_ = false;  ///< no usable content type; the first byte of the body decides
     std::uint64_t credentials_ = 0;
     ExchangeTimes times_;
-    std::optional<TimePoint> retried_at_;  ///< immediate retry with new credentials
+    OptionalTime retried_at_;  ///< immediate retry with new credentials
     bool stopped_ = false;
 };
 

@@ -79,7 +79,9 @@ void WatchExchange::send(HttpConnection::Target target, HttpRequest request,
 
 void WatchExchange::on_head(const ResponseHead& head) {
     exchange_.head = head;
-    if (head.status == 200) std::string().swap(exchange_.head.date);  // for refusals only
+    // There may be thousands of watches.
+    exchange_.head.content_type_as_sent.clear();
+    if (head.status == 200) exchange_.head.date.clear();  // for refusals only
     times_.on_head(clock_->now());
     meter_.on_head(times_.head_at());
     const bool packed = is_gzip(head.content_encoding);

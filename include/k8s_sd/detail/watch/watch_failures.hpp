@@ -1,9 +1,9 @@
 #pragma once
 
+#include "k8s_sd/detail/base/optional_time.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <chrono>
-#include <optional>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -60,7 +60,7 @@ class WatchFailures {
     static constexpr int max_failures = 5;
     static constexpr Duration too_long = std::chrono::minutes(2);
 
-    std::optional<TimePoint> since_;
+    OptionalTime since_;
     int failures_ = 0;
     int malformed_ = 0;
     int rejections_ = 0;

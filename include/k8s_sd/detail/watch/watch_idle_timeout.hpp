@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/optional_time.hpp"
 #include "k8s_sd/detail/client/server_memory.hpp"
 #include "k8s_sd/time.hpp"
 
@@ -113,7 +114,7 @@ class WatchIdleTimeout {
 
     BookmarkCadence* cadence_;
     Duration silence_{};
-    std::optional<TimePoint> last_;
+    OptionalTime last_;
     bool ever_ = false;  // this URL has delivered a bookmark
     int silent_ = 0;     // silent watches in a row
 };

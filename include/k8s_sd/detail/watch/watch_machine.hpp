@@ -332,7 +332,7 @@ class WatchMachine {
         if (end.in_time || news) progress_.on_progress(now_);
         if (progress_.is_missing(now_))
             return stream.proven() ? on_quiet() : relist(ListReason::silence);
-        if (lists_.is_due(streams_.short_in_a_row(), StreamRecord::max_short, now_))
+        if (lists_.is_due(streams_.rows().short_ones, StreamRecord::max_short, now_))
             return relist_later(ListReason::short_watches);
         if (stream.lived())
             return Sleep{retries_.before_reopening(end.in_time), Waiting::reopening};
@@ -357,7 +357,7 @@ class WatchMachine {
     Step on(const Silent&) {
         owe_probe();
         streams_.on_silence();
-        if (streams_.silent_in_a_row() >= StreamRecord::max_silent || progress_.is_missing(now_))
+        if (streams_.rows().silent >= StreamRecord::max_silent || progress_.is_missing(now_))
             probes_.doubt(ListReason::silence);
         return Sleep{retries_.after_failure(), Waiting::reopening};
     }

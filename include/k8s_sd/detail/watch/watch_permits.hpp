@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/backoff.hpp"
+#include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/detail/client/server_traffic.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/kind.hpp"
@@ -26,15 +27,17 @@ class WatchPermits {
 
     static constexpr Duration max_trial_wait = std::chrono::seconds(2);
 
-    WatchPermits(asio::any_io_executor, std::shared_ptr<Clock>, std::shared_ptr<ServerTraffic>,
-                 std::uint64_t seed);
+    /// All references must outlive the permits.
+    /// \param traffic  of the present server; call cancel() before it changes
+    WatchPermits(const asio::any_io_executor&, Clock&,
+                 const std::shared_ptr<ServerTraffic>& traffic, std::uint64_t seed);
+    WatchPermits(asio::any_io_executor&&, Clock&, const std::shared_ptr<ServerTraffic>&,
+                 std::uint64_t) = delete;
 
     /// Returns the permits, and cancels all handlers. Nothing is granted afterwards.
     void stop() noexcept;
     /// Returns the permits, and ends all waits but that of leave_later().
     void cancel() noexcept;
-    /// The traffic of another server, from now on. Call cancel() before.
-    void take_traffic(std::shared_ptr<ServerTraffic> traffic) { traffic_ = std::move(traffic); }
 
     /// Takes a list permit if there is none yet.
     /// \returns whether there is one now
@@ -59,7 +62,9 @@ class WatchPermits {
     /// Takes the right to test whether the server streams lists of the kind.
     /// \returns false while another watch tests it
     bool take_stream_trial(Kind);
-    void return_stream_trial() noexcept { stream_trial_.reset(); }
+    void return_stream_trial() noexcept {
+        if (waits_) waits_->stream_trial.reset();
+    }
     /// Waits for the end of that test, `max_trial_wait` at most: its answer may be late.
     void async_stream_trial_end(const Owner&, const Handler&);
 
@@ -76,28 +81,42 @@ class WatchPermits {
     /// responsible for its owner.
     void call_after(Duration, Handler);
     void cancel_timer() noexcept { timer_.reset(); }
+    /// A watch runs: ends all waits but that of leave_later(), and frees their memory. There may be
+    /// thousands of watches.
+    void end_waits() noexcept {
+        cancel_timer();
+        waits_.reset();
+    }
 
     Random& random() noexcept { return random_; }
 
  private:
+    /// What only a watch needs that does not run.
+    struct Waits {
+        ServerTraffic::RequestHandle wake_up;
+        PermitQueue::RequestHandle list_request;
+        ServerTraffic::StreamTrial stream_trial;
+    };
+
+    void end_list_request() noexcept {
+        if (waits_) waits_->list_request.reset();
+    }
     void wait_until_recovery(Duration, const Owner&, const Handler&);
     void wake(TimePoint earliest, TimePoint end, const Owner&, const Handler&);
     void sleep(Duration, const Owner&, const Handler&);
     Duration draw_jitter(Duration max);
-    TimePoint now() const noexcept { return clock_->now(); }
+    TimePoint now() const noexcept { return clock_.now(); }
 
-    const asio::any_io_executor executor_;
-    const std::shared_ptr<Clock> clock_;
-    std::shared_ptr<ServerTraffic> traffic_;
+    const asio::any_io_executor& executor_;
+    Clock& clock_;
+    const std::shared_ptr<ServerTraffic>& traffic_;
     Random random_;
     std::unique_ptr<Timer> timer_;    ///< null: no wait, as in an open watch
     std::unique_ptr<Timer> leaving_;  ///< null: not used so far
-    ServerTraffic::RequestHandle wake_up_;
-    PermitQueue::RequestHandle list_request_;
+    Rare<Waits> waits_;
     PermitQueue::Permit list_permit_;
     PermitQueue::Permit watch_permit_;
     PermitQueue::Permit own_connection_;
-    ServerTraffic::StreamTrial stream_trial_;
     std::uint64_t recoveries_ = 0;  ///< of the server, when the request began
     bool woken_ = false;            ///< by the server's recovery, before the pause ended
     bool stopped_ = false;

@@ -19,12 +19,9 @@ constexpr Duration max_permit_wait = std::chrono::minutes(2);
 
 }  // namespace
 
-WatchPermits::WatchPermits(asio::any_io_executor executor, std::shared_ptr<Clock> clock,
-                           std::shared_ptr<ServerTraffic> traffic, std::uint64_t seed)
-    : executor_(std::move(executor)),
-      clock_(std::move(clock)),
-      traffic_(std::move(traffic)),
-      random_(seed) {}
+WatchPermits::WatchPermits(const asio::any_io_executor& executor, Clock& clock,
+                           const std::shared_ptr<ServerTraffic>& traffic, std::uint64_t seed)
+    : executor_(executor), clock_(clock), traffic_(traffic), random_(seed) {}
 
 void WatchPermits::stop() noexcept {
     stopped_ = true;
@@ -33,9 +30,7 @@ void WatchPermits::stop() noexcept {
 }
 
 void WatchPermits::cancel() noexcept {
-    cancel_timer();
-    wake_up_.reset();
-    list_request_.reset();
+    end_waits();
     return_permits();
 }
 
@@ -43,7 +38,7 @@ void WatchPermits::return_permits() noexcept {
     list_permit_.reset();
     watch_permit_.reset();
     own_connection_.reset();
-    stream_trial_.reset();
+    return_stream_trial();
 }
 
 bool WatchPermits::take_list_permit() {
@@ -61,31 +56,32 @@ void WatchPermits::take_own_connection() {
 }
 
 void WatchPermits::async_list_permit(const Owner& owner, const Handler& handler) {
-    list_request_ = traffic_->list_permits->async_permit(
+    waits_.use().list_request = traffic_->list_permits->async_permit(
         executor_, [this, owner, handler](PermitQueue::Permit permit) {
             const auto alive = owner.lock();
             if (!alive || stopped_) return;
             cancel_timer();
-            list_request_.reset();
+            end_list_request();
             list_permit_ = std::move(permit);
             handler();
         });
     call_after(max_permit_wait, [this, owner, handler] {
         const auto alive = owner.lock();
         if (!alive || stopped_) return;
-        list_request_.reset();
+        end_list_request();
         handler();
     });
 }
 
 bool WatchPermits::take_stream_trial(Kind kind) {
-    if (!stream_trial_) stream_trial_ = traffic_->try_stream_trial(kind);
-    return static_cast<bool>(stream_trial_);
+    ServerTraffic::StreamTrial& trial = waits_.use().stream_trial;
+    if (!trial) trial = traffic_->try_stream_trial(kind);
+    return static_cast<bool>(trial);
 }
 
 void WatchPermits::async_stream_trial_end(const Owner& owner, const Handler& handler) {
     sleep(max_trial_wait, owner, handler);
-    wake_up_ = traffic_->async_stream_trial_end(executor_, [this, owner, handler] {
+    waits_.use().wake_up = traffic_->async_stream_trial_end(executor_, [this, owner, handler] {
         const auto alive = owner.lock();
         if (!alive || stopped_) return;
         cancel_timer();
@@ -103,7 +99,7 @@ void WatchPermits::sleep(Duration pause, const Owner& owner, const Handler& hand
     call_after(pause, [this, owner, handler] {
         const auto alive = owner.lock();
         if (!alive || stopped_) return;
-        wake_up_.reset();
+        if (waits_) waits_->wake_up.reset();
         handler();
     });
 }
@@ -113,10 +109,11 @@ void WatchPermits::wait_until_recovery(Duration pause, const Owner& owner, const
     const TimePoint earliest = now() + min_recovery_pause;
     // The recovery may have happened while this watch waited for its response.
     if (traffic_->recoveries() != recoveries_) return wake(earliest, end, owner, handler);
-    wake_up_ = traffic_->async_recovery(executor_, [this, owner, handler, end, earliest] {
-        const auto alive = owner.lock();
-        if (alive && !stopped_) wake(earliest, end, owner, handler);
-    });
+    waits_.use().wake_up =
+        traffic_->async_recovery(executor_, [this, owner, handler, end, earliest] {
+            const auto alive = owner.lock();
+            if (alive && !stopped_) wake(earliest, end, owner, handler);
+        });
 }
 
 void WatchPermits::wake(TimePoint earliest, TimePoint end, const Owner& owner,
@@ -128,7 +125,7 @@ void WatchPermits::wake(TimePoint earliest, TimePoint end, const Owner& owner,
 }
 
 void WatchPermits::leave_later(Owner owner, Handler handler) {
-    if (!leaving_) leaving_ = clock_->make_timer(executor_);
+    if (!leaving_) leaving_ = clock_.make_timer(executor_);
     leaving_->expires_at(now() + draw_jitter(leaving_jitter),
                          [this, owner = std::move(owner), handler = std::move(handler)] {
                              const auto alive = owner.lock();
@@ -137,7 +134,7 @@ void WatchPermits::leave_later(Owner owner, Handler handler) {
 }
 
 void WatchPermits::call_after(Duration wait, Handler handler) {
-    if (!timer_) timer_ = clock_->make_timer(executor_);
+    if (!timer_) timer_ = clock_.make_timer(executor_);
     timer_->expires_at(now() + wait, std::move(handler));
 }
 

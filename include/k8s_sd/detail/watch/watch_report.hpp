@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/optional_time.hpp"
 #include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
@@ -105,7 +106,7 @@ struct RequestStatus {
     TimePoint since{};
     TimePoint waiting_since{};
     std::optional<Duration> pause{};
-    std::optional<TimePoint> last_byte{}, last_event{}, last_bookmark{}, last_list{};
+    OptionalTime last_byte{}, last_event{}, last_bookmark{}, last_list{};
     Duration list_duration{};
     std::array<std::uint32_t, list_reason_count> lists{};
     std::uint32_t streamed_lists = 0;
@@ -216,14 +217,14 @@ class WatchReport {
     const Logger& logger_;
     const Redact redact_;
     RequestStatus status_;
-    std::string api_version_;
+    RareText api_version_;
     TimePoint list_began_{};
     ListReason list_reason_ = ListReason::first;
     std::uint64_t bad_objects_ = 0;
     UnreadObjects unread_;
     PastFailures failures_;
     bool polling_ = false;
-    std::optional<TimePoint> starting_since_;  ///< see on_starting()
+    OptionalTime starting_since_;  ///< see on_starting()
 };
 
 }  // namespace k8s_sd::inline v0::detail

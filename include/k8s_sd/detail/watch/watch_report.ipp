@@ -48,7 +48,7 @@ void WatchReport::begin_api_version(std::string_view version) {
     log(LogLevel::warning, LogEvent::api_version_changed,
         version.empty()
             ? "the server has the current version of this API, which replaces the older one"
-            : "the server is old: it has this API in " + api_version_ +
+            : "the server is old: it has this API in " + api_version_.text() +
                   " only, which is used until there is a newer one");
 }
 

@@ -63,7 +63,7 @@ class Writer {
             if (is_prometheus_setting(name)) out.set(name, value.json);
         }
         scrape(out, job.scrape);
-        client(out, job.client);
+        client(out, *job.client);
         return out.json_text();
     }
 

@@ -85,7 +85,7 @@ void add_scraping(Keys& keys, const ScrapeConfig& config) {
 /// Keys with scrape options; lists do not contain these.
 std::vector<std::string_view> keys_of_agents(const ScrapeJob& job) {
     Keys keys;
-    add_client(keys, job.client);
+    add_client(keys, *job.client);
     add_scraping(keys, job.scrape);
     for (const auto& [key, value] : job.settings) keys.add(key, !key.ends_with("_sd_configs"));
     return std::move(keys).sorted();

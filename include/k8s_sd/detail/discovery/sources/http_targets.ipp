@@ -155,10 +155,10 @@ std::optional<HttpTargets::Problem> HttpTargets::problem_of(
     if (head.status != 200) return problem_of_status(answer);
     if (!head.content_encoding.empty()) {
         return Problem{errc::unexpected_encoding,
-                       "the answer is compressed (" + head.content_encoding + ")"};
+                       "the answer is compressed (" + head.content_encoding.text() + ")"};
     }
     if (rules_of(config_.dialect).refuses_bad_target_lists && !is_json_utf8(head)) {
-        const std::string& sent = head.content_type_as_sent;
+        const std::string& sent = head.content_type_as_sent.text();
         const std::string type = sent.empty() ? "nothing" : printable(sent);
         return Problem{errc::unexpected_content_type,
                        "the answer has the type " + type +

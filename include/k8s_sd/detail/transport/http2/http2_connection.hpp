@@ -89,8 +89,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     /// \param caller  called until the end of the stream, or cancel()
     /// \returns the identifier of the stream; 0: the connection takes no further one
     std::int32_t open(std::string_view text, StreamUse, bool secret, Http2Stream& caller);
-    /// No function of the caller is called again. At the server the stream ends at once, or later if
-    /// many are cancelled, see ResetPacing.
+    /// No function of the caller is called again. At the server the stream ends at once, or later
+    /// if many are cancelled, see ResetPacing.
     void cancel(std::int32_t stream) noexcept;
     /// Calls on_stream_due() at this time, once, instead of at an earlier set time. All streams use
     /// the timer of the connection: timers of their own would take much of the memory of a watch.
