@@ -6,6 +6,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+namespace diff_parts_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
@@ -67,3 +69,5 @@ class Scenario {
 TEST_CASE("Diffs in parts: their sum is that of whole diffs, whatever happens in between") {
     for_each_seed("DIFF_PARTS", 60, [](std::uint64_t seed) { Scenario(seed).play(); });
 }
+
+}  // namespace diff_parts_tests

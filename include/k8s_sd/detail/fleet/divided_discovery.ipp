@@ -114,8 +114,12 @@ std::optional<DiscoveryConfig> DividedDiscovery::part_of(DiscoveryConfig config)
 SharedList<DiscoveryConfig> DividedDiscovery::parts_of(
     const SharedList<DiscoveryConfig>& configs) const {
     SharedList<DiscoveryConfig> parts;
-    for (const DiscoveryConfig& config : configs) {
-        if (auto part = part_of(config)) parts.push_back(*std::move(part));
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+        if (configs[i].division.by == DivideBy::nothing) {
+            parts.share(configs.pointer(i));
+        } else if (auto part = part_of(configs[i])) {
+            parts.push_back(*std::move(part));
+        }
     }
     return parts;
 }

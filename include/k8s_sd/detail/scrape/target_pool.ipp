@@ -73,8 +73,8 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         if (share == share_) return;
         Replacements plan;
         for (auto& [id, provider] : providers_) {
-            provider.groups.for_each([&](const BuiltGroup& built) {
-                if (auto group = built.reshared(*provider.builder, share, now)) {
+            provider.groups.for_each([&, &builder = *provider.builder](const BuiltGroup& built) {
+                if (auto group = built.reshared(builder, share, now)) {
                     plan.add(built, std::move(group->built));
                     append(plan.transition.coming, group->targets);
                 }
@@ -100,8 +100,8 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     void finish_handovers(TimePoint now) {
         Replacements plan;
         for (auto& [id, provider] : providers_) {
-            provider.groups.for_each([&](const BuiltGroup& built) {
-                if (auto group = built.without_moved(*provider.builder, now)) {
+            provider.groups.for_each([&, &builder = *provider.builder](const BuiltGroup& built) {
+                if (auto group = built.without_moved(builder, now)) {
                     plan.add(built, std::move(group->built));
                     for (ScrapeTargetPtr& target : group->targets) {
                         plan.transition.leaving.push_back({std::move(target), StopReason::moved});
@@ -214,8 +214,9 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     template <class Visitor>
     void for_each_group(Visitor&& visit) const {
         for (const auto& [id, provider] : providers_) {
-            provider.groups.for_each(
-                [&](const BuiltGroup& built) { visit(*provider.builder, built); });
+            provider.groups.for_each([&, &builder = *provider.builder](const BuiltGroup& built) {
+                visit(builder, built);
+            });
         }
     }
 
