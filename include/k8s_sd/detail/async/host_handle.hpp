@@ -24,7 +24,7 @@ class WaitingTime {
         : clock_(std::move(clock)), metrics_(std::move(metrics)) {}
 
     /// Records changes.
-    /// \param wait       whether there is something to deliver now; false if the change was reverted
+    /// \param wait       whether there is something to deliver now; false: the change was reverted
     /// \param continues  whether the host is receiving the parts of an earlier diff
     void note(bool wait, bool continues) noexcept {
         std::optional<TimePoint>& since = continues ? since_next_ : since_;
