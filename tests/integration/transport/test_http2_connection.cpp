@@ -918,6 +918,28 @@ TEST_CASE("HTTP/2: many closed requests reset their streams over time, and count
     CHECK(c.open_connections() == 2);
 }
 
+TEST_CASE("HTTP/2: a server that ends closed requests itself makes room at once") {
+    MultiplexedClient c;
+    c.get();
+    c.send(0, h2::settings_frame({{h2::max_concurrent_streams, 250}}));
+    for (int i = 1; i < 250; ++i) c.begin(StreamUse::brief);
+    c.settle();
+    for (MultiplexedRequest& request : c.requests) request.connection->close();
+    c.settle();
+    CHECK(c.peer(0).count(h2::rst_stream) == 100);
+    const std::vector<std::int32_t> streams = c.peer(0).streams();
+    REQUIRE(streams.size() == 250);
+    for (std::size_t i = 100; i < streams.size(); ++i) {
+        c.send(0, h2::head_frame(streams[i], "200", h2::end_stream));
+    }
+    for (int i = 0; i < 250; ++i) c.begin(StreamUse::brief);
+    c.settle();
+    CHECK(c.connections() == 1);
+    CHECK(c.peer(0).streams().size() == 500);
+    c.advance(3s);
+    CHECK(c.peer(0).count(h2::rst_stream) == 100);
+}
+
 TEST_CASE("HTTP/2: requests of callbacks in the end of a connection are safe") {
     MultiplexedClient c;
     std::vector<MultiplexedRequest*> all;

@@ -70,22 +70,32 @@ TEST_CASE("Http2Liveness: never more than one PING in 10 s") {
 }
 
 TEST_CASE("ResetPacing: at most 100 resets a second, and the others wait in their order") {
+    const auto all = [](std::int32_t) { return true; };
     const TimePoint since = TimePoint{} + 1h;
     ResetPacing resets;
     for (int i = 0; i < 100; ++i) CHECK(resets.admit(i, since));
     CHECK(resets.next_due() == TimePoint::max());
     for (int i = 100; i < 250; ++i) CHECK_FALSE(resets.admit(i, since + 500ms));
-    CHECK(resets.waiting() == 150);
-    CHECK_FALSE(resets.take(since + 999ms));
+    CHECK_FALSE(resets.take(since + 999ms, all));
     REQUIRE(resets.next_due() == since + 1s);
-    for (int i = 100; i < 200; ++i) CHECK(resets.take(since + 1s) == i);
-    CHECK_FALSE(resets.take(since + 1s));
+    for (int i = 100; i < 200; ++i) CHECK(resets.take(since + 1s, all) == i);
+    CHECK_FALSE(resets.take(since + 1s, all));
     CHECK(resets.next_due() == since + 2s);
+    SECTION("there are 150 of them") {
+        for (int i = 200; i < 250; ++i) CHECK(resets.take(since + 2s, all) == i);
+        CHECK(resets.next_due() == TimePoint::max());
+    }
     SECTION("a later one does not overtake them") {
         CHECK_FALSE(resets.admit(250, since + 2s));
-        for (int i = 200; i < 251; ++i) CHECK(resets.take(since + 2s) == i);
-        CHECK(resets.waiting() == 0);
+        for (int i = 200; i < 251; ++i) CHECK(resets.take(since + 2s, all) == i);
+        CHECK(resets.next_due() == TimePoint::max());
         CHECK(resets.admit(251, since + 2s));
+    }
+    SECTION("those that the server has ended take no part of the 100") {
+        for (int i = 250; i < 400; ++i) CHECK_FALSE(resets.admit(i, since + 1s));
+        const auto last = [](std::int32_t stream) { return stream >= 300; };
+        for (int i = 300; i < 400; ++i) CHECK(resets.take(since + 2s, last) == i);
+        CHECK(resets.next_due() == TimePoint::max());
     }
 }
 

@@ -273,6 +273,30 @@ TEST_CASE("Http2Session: a cancelled stream is silent, even if its end has arriv
     CHECK(f.answers.empty());
 }
 
+TEST_CASE("Http2Session: a stream that waits for its reset gets no further window") {
+    SessionFixture f;
+    f.open();
+    f.open();
+    f.receive(settings_frame() + frame(settings, ack, 0) + head_frame(1));
+    const std::string unread = data_frame(1, "an event");
+    f.session->feed(unread, f.now);
+    f.session->abandon(1);
+    CHECK_FALSE(f.session->next());
+    f.sent.clear();
+    const std::string chunk(16384, 'x');
+    for (std::int64_t n = 0; n < Http2Session::stream_window * 3 / 4; n += 16384) {
+        f.receive(data_frame(1, chunk));  // no window is renewed before half is consumed
+    }
+    f.receive(data_frame(1, "", end_stream));
+    for (const Frame& sent : f.sent) CHECK(sent.stream == 0);
+    CHECK(f.answers[1].body.empty());
+    CHECK_FALSE(f.answers[1].end);
+    CHECK_FALSE(f.session->needs_reset(1));
+    CHECK(f.session->state().streams == 1);
+    f.receive(head_frame(3) + data_frame(3, "two", end_stream));
+    CHECK(f.answers[3].body == "two");
+}
+
 TEST_CASE("Http2Session: windows are renewed at half, in few frames") {
     SessionFixture f;
     f.open();

@@ -127,7 +127,7 @@ struct HttpExchange {
           idle_timeout(r.idle_timeout),
           secret_body(r.secret_body),
           request(std::make_unique<HttpRequest>(std::move(r))) {}
-    ~HttpExchange() { cleanse_request(); }
+    ~HttpExchange() { drop_request(); }
     HttpExchange(const HttpExchange&) = delete;
     HttpExchange& operator=(const HttpExchange&) = delete;
 
@@ -169,17 +169,18 @@ struct HttpExchange {
         if (!trim(bytes).empty()) alive = true;
         return sink->on_body(bytes);
     }
-    void cleanse_request() noexcept {
+    /// Cleanses it, and frees its memory: there may be a thousand watches.
+    void drop_request() noexcept {
         if (!request) return;
         cleanse(request->text.data(), request->text.size());
-        request->text.clear();
+        request.reset();
     }
 
     ResponseSink* sink;
     HttpConnection::Handler handler;
     Duration idle_timeout;
     bool secret_body;
-    std::unique_ptr<HttpRequest> request;    ///< null: a response by HTTP/2 has begun
+    std::unique_ptr<HttpRequest> request;    ///< null: a response has begun
     std::unique_ptr<Http1Response> http1{};  ///< null: HTTP/2, or not sent
     int refusals = 0;                        ///< of streams
     bool reused = false;                     ///< the connection has served another exchange
@@ -250,7 +251,6 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         if (!exchange_) return;
         exchange_->idle_timeout = timeout;
         limit_error_ = error;
-        if (exchange_->request) exchange_->request->idle_error = error;
         watch_silence();
     }
 
@@ -402,7 +402,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         const auto exchange = exchange_;
         exchange->alive = false;
         // The request is never repeated now, so wipe its credentials.
-        if (!std::exchange(exchange->received, true)) exchange->cleanse_request();
+        if (!std::exchange(exchange->received, true)) exchange->drop_request();
         Http1Response& response = *exchange->http1;
         const bool filled = n == response.buffer.size() - response.buffered;
         response.buffered += n;
@@ -559,8 +559,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         const auto self = shared_from_this();
         const auto exchange = exchange_;
         exchange->received = true;
-        exchange->cleanse_request();
-        exchange->request.reset();  // there may be a thousand watches
+        exchange->drop_request();
         touch();
         exchange->sink->on_head(head);
     }

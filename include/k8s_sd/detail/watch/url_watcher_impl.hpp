@@ -149,7 +149,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     WatchMachine machine_;
     WatchPermits permits_;
     WatchIdleTimeout idle_timeout_;
-    Rare<InitialEventsTimeout> initial_events_;  ///< null: no list is streamed
+    Rare<InitialEventsTimeout> initial_events_;  ///< null in a watch
     WatchExchange exchange_;
     bool regression_reported_ = false;  ///< since a list was complete
     Life life_ = Life::created;

@@ -71,7 +71,6 @@ void URLWatcherImpl::on_list_streamed(std::string_view version) {
     if (stopped()) return;
     machine_.on_list_streamed({std::string(version), {}, exchange.items}, now());
     exchange.purpose = Purpose::watch;
-    initial_events_.reset();
     idle_timeout_.begin_watch(silence_of_watch(exchange_.watch_timeout()));
     exchange_.set_idle_timeout(idle_timeout_.allowed(), errc::idle_timeout);
     on_watching();

@@ -52,6 +52,7 @@ void URLWatcherImpl::on_good_head() {
 void URLWatcherImpl::on_watching() {
     exchange_.begin_watch();
     permits_.end_waits();
+    initial_events_.reset();
     report_.on_watch();
     wait(Waiting::events);
     // Wait for proof that the watch works: an error may follow the head.

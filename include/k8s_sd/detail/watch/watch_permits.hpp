@@ -91,7 +91,7 @@ class WatchPermits {
     Random& random() noexcept { return random_; }
 
  private:
-    /// What only a watch needs that does not run.
+    /// Needed only while the watch does not run.
     struct Waits {
         ServerTraffic::RequestHandle wake_up;
         PermitQueue::RequestHandle list_request;

@@ -120,8 +120,6 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     template <class Call>
     void attempt(Call);
     std::size_t refused_beyond() const;
-    /// The streams that the server counts.
-    std::size_t streams_at_server() const { return open_.size() + resets_.waiting(); }
     void read();
     void on_read(error_code, std::size_t);
     void adapt_buffer(std::size_t filled);

@@ -109,7 +109,7 @@ std::size_t Http2Connection::watch_limit(std::size_t streams, std::size_t max_wa
 
 bool Http2Connection::has_room(StreamUse use) const {
     const std::size_t limit = stream_limit();
-    if (!takes_streams() || streams_at_server() >= limit) return false;
+    if (!takes_streams() || session_->state().streams >= limit) return false;
     return use == StreamUse::brief || watches_ < watch_limit(limit, limits_.max_watches);
 }
 
@@ -128,8 +128,10 @@ void Http2Connection::cancel(std::int32_t id) noexcept {
     const auto position = open_.find(id);
     if (position == open_.end()) return;
     forget(position);
-    if (session_->needs_reset(id) && !resets_.admit(id, clock_->now()))
+    if (session_->needs_reset(id) && !resets_.admit(id, clock_->now())) {
+        session_->abandon(id);
         return call_no_later_than(resets_.next_due());
+    }
     session_->cancel(id);
     flush_later();
 }
@@ -162,7 +164,7 @@ void Http2Connection::deliver(const Http2Event& event) {
     // After GOAWAY a refusal says nothing about the limit.
     const Http2State state = session_->state();
     if (event.end.kind == Http2End::Kind::refused && !state.draining) {
-        refusal_ = {streams_at_server(), clock_->now() + refusal_memory, state.settings};
+        refusal_ = {state.streams, clock_->now() + refusal_memory, state.settings};
     }
     const bool is_error = state.goaway && *state.goaway != no_error_code;
     if (event.end.kind == Http2End::Kind::refused && is_error)
@@ -317,7 +319,9 @@ void Http2Connection::notify_due_streams(TimePoint now) {
 }
 
 void Http2Connection::reset_waiting_streams(TimePoint now) {
-    while (const auto stream = resets_.take(now)) {
+    // The server may have ended streams meanwhile.
+    const auto is_open = [this](std::int32_t id) { return session_->needs_reset(id); };
+    while (const auto stream = resets_.take(now, is_open)) {
         session_->cancel(*stream);
         flush_later();
     }

@@ -76,6 +76,9 @@ class Http2Session {
     virtual void cancel(std::int32_t stream) = 0;
     /// Whether cancel() sends a frame: the server may know the stream.
     virtual bool needs_reset(std::int32_t stream) const = 0;
+    /// Prepares a later cancel(): no event of the stream follows, and its window is not renewed, so
+    /// the server can send no more than the rest of it.
+    virtual void abandon(std::int32_t stream) = 0;
     virtual void ping(std::uint64_t opaque) = 0;
 
     /// Received bytes. They must stay valid until next() returns nothing.

@@ -25,6 +25,7 @@ class Nghttp2Session final : public Http2Session {
     std::int32_t open(std::string_view request) override;
     void cancel(std::int32_t stream) override;
     bool needs_reset(std::int32_t stream) const override;
+    void abandon(std::int32_t stream) override;
     void ping(std::uint64_t opaque) override;
     void feed(std::string_view bytes, TimePoint now) override;
     std::optional<Http2Event> next() override;
@@ -53,9 +54,11 @@ class Nghttp2Session final : public Http2Session {
         bool answered = false;
         bool complete = false;  ///< END_STREAM of the server
         bool head_too_large = false;
+        bool abandoned = false;
     };
 
     Stream* find(std::int32_t stream);
+    void forget_events(std::int32_t stream);
     void end(std::int32_t stream, Http2End);
     void refuse_unsent();
     void fail(std::string problem);

@@ -125,8 +125,12 @@ std::int32_t Nghttp2Session::open(std::string_view text) {
     return 0;
 }
 
-void Nghttp2Session::cancel(std::int32_t id) {
+void Nghttp2Session::forget_events(std::int32_t id) {
     std::erase_if(events_, [id](const Http2Event& event) { return event.stream == id; });
+}
+
+void Nghttp2Session::cancel(std::int32_t id) {
+    forget_events(id);
     Stream* const stream = find(id);
     if (!stream) return;
     if (!stream->head_sent) --unsent_;
@@ -137,6 +141,11 @@ void Nghttp2Session::cancel(std::int32_t id) {
 bool Nghttp2Session::needs_reset(std::int32_t id) const {
     const auto position = streams_.find(id);
     return position != streams_.end() && position->second.head_sent;
+}
+
+void Nghttp2Session::abandon(std::int32_t id) {
+    forget_events(id);
+    if (Stream* const stream = find(id)) stream->abandoned = true;
 }
 
 /// Without memory for the frame, nghttp2 would go on to read the request of the stream.
@@ -255,13 +264,18 @@ void Nghttp2Session::on_head_end(std::int32_t id) {
     stream->answered = true;
     received->head.http2 = true;
     budget_.on_content();
+    if (stream->abandoned) return;
     events_.push_back({Http2Event::Kind::head, id, std::move(received->head)});
 }
 
 void Nghttp2Session::on_body(std::int32_t id, std::string_view bytes) {
     budget_.on_content();
+    const Stream* const stream = find(id);
+    if (!stream || stream->abandoned) {
+        nghttp2_session_consume_connection(session_.get(), bytes.size());
+        return;
+    }
     nghttp2_session_consume(session_.get(), id, bytes.size());
-    if (!find(id)) return;
     const bool goes_on = !events_.empty() && events_.back().kind == Http2Event::Kind::body &&
                          events_.back().stream == id;
     if (!goes_on) {
@@ -316,7 +330,7 @@ void Nghttp2Session::end(std::int32_t id, Http2End how) {
     const auto position = streams_.find(id);
     if (position == streams_.end()) return;
     if (!position->second.head_sent) --unsent_;
-    events_.push_back({Http2Event::Kind::end, id, {}, {}, how});
+    if (!position->second.abandoned) events_.push_back({Http2Event::Kind::end, id, {}, {}, how});
     streams_.erase(position);
 }
 

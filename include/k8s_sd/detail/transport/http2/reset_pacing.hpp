@@ -3,9 +3,9 @@
 #include "k8s_sd/time.hpp"
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <new>
 #include <optional>
 
 namespace k8s_sd::inline v0::detail {
@@ -17,20 +17,23 @@ class ResetPacing {
     static constexpr int resets_per_second = 100;
 
     /// \returns whether the stream may be reset now; false: it waits until take() returns it
-    bool admit(std::int32_t stream, TimePoint now) {
+    bool admit(std::int32_t stream, TimePoint now) noexcept try {
         if (waiting_.empty() && has_budget(now)) return true;
         waiting_.push_back(stream);
         return false;
+    } catch (const std::bad_alloc&) {
+        return true;  // there is no memory for a stream that waits
     }
     /// A waiting stream that may be reset now, in the order of admit().
-    std::optional<std::int32_t> take(TimePoint now) {
+    /// \param is_open  whether a stream still needs a reset; those that do not are dropped
+    template <class IsOpen>
+    std::optional<std::int32_t> take(TimePoint now, const IsOpen& is_open) {
+        while (!waiting_.empty() && !is_open(waiting_.front())) waiting_.pop_front();
         if (waiting_.empty() || !has_budget(now)) return std::nullopt;
         const std::int32_t stream = waiting_.front();
         waiting_.pop_front();
         return stream;
     }
-    /// The streams that wait. The server still counts them towards its limit.
-    std::size_t waiting() const noexcept { return waiting_.size(); }
     /// The time for the next take(); TimePoint::max(): no stream waits.
     TimePoint next_due() const noexcept {
         return waiting_.empty() ? TimePoint::max() : since_ + period;
