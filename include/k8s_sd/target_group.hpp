@@ -208,12 +208,13 @@ struct TargetGroupDiff {
 /// Joins the parts of a diff, for a host that applies each diff as a whole. Not thread-safe.
 class DiffJoiner {
  public:
-    /// \returns the whole diff with its last part, before that null; valid until the next call
-    const TargetGroupDiff* add(const TargetGroupDiff& part) {
+    /// Calls `apply(const TargetGroupDiff&)` with the whole diff if this is its last part.
+    template <class Apply>
+    void add(const TargetGroupDiff& part, Apply&& apply) {
         if (part.full) is_open_ = false;
         if (!is_open_) {
             joined_ = {};
-            if (!part.more) return &part;
+            if (!part.more) return void(apply(part));
             joined_.full = part.full;
         }
         is_open_ = true;
@@ -222,7 +223,9 @@ class DiffJoiner {
         joined_.unconfirmed = part.unconfirmed;
         joined_.confirms = part.confirms;
         is_open_ = part.more;
-        return is_open_ ? nullptr : &joined_;
+        if (is_open_) return;
+        const TargetGroupDiff whole = std::exchange(joined_, {});
+        apply(whole);
     }
 
  private:

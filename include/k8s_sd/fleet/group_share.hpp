@@ -50,6 +50,7 @@ class K8S_SD_EXPORT GroupShare {
  private:
     bool owns(const TargetGroup&) const noexcept;
     bool has(const TargetGroup&) const;
+    TargetGroupDiff apply_whole(const TargetGroupDiff&);
     void put(const GroupChange&, TargetGroupDiff& diff);
     void remove(const TargetGroupPtr&, TargetGroupDiff& diff);
     void drop(const TargetGroupPtr&, TargetGroupDiff& diff);

@@ -33,17 +33,19 @@ class TargetStore : public Store<TargetGroup> {
     std::function<void(const TargetGroupDiff&)> callback() const {
         return [writer = StoreWriter<TargetGroup>(*this),
                 joiner = joiner_](const TargetGroupDiff& part) mutable {
-            const TargetGroupDiff* const diff = joiner->add(part);
-            if (!diff) return;
-            auto batch = writer.begin();
-            if (diff->full) batch.clear();
-            for (const GroupChange& change : diff->updated) batch.put(change.group);
-            for (const TargetGroupPtr& group : diff->removed) batch.remove(group->source());
-            batch.publish();
+            joiner->add(part, [&](const TargetGroupDiff& diff) { apply(writer, diff); });
         };
     }
 
  private:
+    static void apply(StoreWriter<TargetGroup>& writer, const TargetGroupDiff& diff) {
+        auto batch = writer.begin();
+        if (diff.full) batch.clear();
+        for (const GroupChange& change : diff.updated) batch.put(change.group);
+        for (const TargetGroupPtr& group : diff.removed) batch.remove(group->source());
+        batch.publish();
+    }
+
     /// All copies of the callback add to the same diff.
     std::shared_ptr<DiffJoiner> joiner_ = std::make_shared<DiffJoiner>();
 };

@@ -108,34 +108,38 @@ TEST_CASE("DiffParts: the whole diff is handed over with the last of several par
     CHECK(parts.take(2).whole == diff);
 }
 
-TEST_CASE("DiffJoiner: the parts of a diff are the diff again") {
+TEST_CASE("DiffJoiner: the parts of a diff are the diff again, and nothing keeps it afterwards") {
     const auto diff = diff_of(4, 3);
     diff->full = true;
     diff->unconfirmed = true;
+    const unsigned uses = diff->removed.front()->use_count();
     for (const std::size_t limit : {1U, 2U, 3U, 7U, 8U}) {
         DiffJoiner joiner;
         for (int round = 0; round < 2; ++round) {
             detail::DiffParts parts;
             parts.begin(diff);
-            const TargetGroupDiff* whole = nullptr;
+            std::string whole;
             while (!parts.empty()) {
-                CHECK_FALSE(whole);
-                whole = joiner.add(*parts.take(limit).part);
+                CHECK(whole.empty());
+                joiner.add(*parts.take(limit).part,
+                           [&](const TargetGroupDiff& joined) { whole = text_of(joined); });
             }
-            REQUIRE(whole);
-            CHECK(text_of(*whole) == text_of(*diff));
+            CHECK(whole == text_of(*diff));
+            CHECK(diff->removed.front()->use_count() == uses);
         }
     }
 }
 
 TEST_CASE("DiffJoiner: a new state drops the parts of a diff whose rest never came") {
     DiffJoiner joiner;
+    std::string whole;
+    const auto note = [&](const TargetGroupDiff& joined) { whole = text_of(joined); };
     detail::DiffParts parts;
     parts.begin(diff_of(3, 0));
-    CHECK_FALSE(joiner.add(*parts.take(2).part));
+    joiner.add(*parts.take(2).part, note);
+    CHECK(whole.empty());
     const auto state = diff_of(1, 0);
     state->full = true;
-    const TargetGroupDiff* const whole = joiner.add(*state);
-    REQUIRE(whole);
-    CHECK(text_of(*whole) == "full ~u0!");
+    joiner.add(*state, note);
+    CHECK(whole == "full ~u0!");
 }

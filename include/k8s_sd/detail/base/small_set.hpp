@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/make_room.hpp"
 #include "k8s_sd/detail/base/rare.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -31,13 +32,13 @@ class SmallSet {
     }
     /// Makes room for more elements: then insert() does not throw. Strong guarantee.
     void make_room(std::size_t more) {
-        const std::size_t needed = size() + more;
-        if (!many_ && needed <= max_few) return few_.reserve(needed);
-        if (many_ && needed <= many_->max_load()) return;
+        if (many_) return detail::make_room(*many_, more);
+        const std::size_t needed = few_.size() + more;
+        if (needed <= max_few) return few_.reserve(needed);
         Rare<Table> roomy;
-        roomy.emplace().reserve(needed + needed / 16 + 1);
-        // Nothing fails from here on. The former elements are not accessed again.
-        for_each([&](const T& element) { roomy->insert(std::move(const_cast<T&>(element))); });
+        detail::make_room(roomy.emplace(), needed);
+        // Nothing fails from here on.
+        for (T& element : few_) roomy->insert(std::move(element));
         few_ = std::vector<T>();
         many_ = std::move(roomy);
     }

@@ -21,19 +21,23 @@ bool GroupShare::has(const TargetGroup& group) const {
 
 TargetGroupDiff GroupShare::apply(const TargetGroupDiff& part) {
     TargetGroupDiff mine;
+    mine.more = true;
     // Only a whole diff shows which of the moving groups have gone.
-    const TargetGroupDiff* const diff = joiner_.add(part);
-    mine.more = !diff;
-    if (!diff) return mine;
-    mine.full = diff->full;
-    mine.unconfirmed = diff->unconfirmed;
-    mine.confirms = diff->confirms;
-    if (diff->full) {
+    joiner_.add(part, [&](const TargetGroupDiff& diff) { mine = apply_whole(diff); });
+    return mine;
+}
+
+TargetGroupDiff GroupShare::apply_whole(const TargetGroupDiff& diff) {
+    TargetGroupDiff mine;
+    mine.full = diff.full;
+    mine.unconfirmed = diff.unconfirmed;
+    mine.confirms = diff.confirms;
+    if (diff.full) {
         all_.clear();
         groups_.clear();
     }
-    for (const GroupChange& change : diff->updated) put(change, mine);
-    for (const TargetGroupPtr& group : diff->removed) remove(group, mine);
+    for (const GroupChange& change : diff.updated) put(change, mine);
+    for (const TargetGroupPtr& group : diff.removed) remove(group, mine);
     std::erase_if(moving_, [&](const auto& group) { return !groups_.find(group.first); });
     return mine;
 }

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/access.hpp"
+#include "k8s_sd/detail/base/make_room.hpp"
 #include "k8s_sd/detail/scrape/equal_targets.hpp"
 
 #include <algorithm>

@@ -44,11 +44,11 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     }
     void apply(const TargetGroupDiff& part) {
         // Only a whole state shows which targets continue.
-        const TargetGroupDiff* const diff = joiner_.add(part);
-        if (!diff) return;
-        Plan plan;
-        add(plan, 0, *diff, nullptr);
-        carry_out(plan);
+        joiner_.add(part, [&](const TargetGroupDiff& diff) {
+            Plan plan;
+            add(plan, 0, diff, nullptr);
+            carry_out(plan);
+        });
     }
     /// \param present  null: all providers
     void reload(SharedConfig config, Sharding sharding,
@@ -72,14 +72,12 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     void share(const FleetShare& share, TimePoint now) {
         if (share == share_) return;
         Replacements plan;
-        for (auto& [id, provider] : providers_) {
-            provider.groups.for_each([&, &builder = *provider.builder](const BuiltGroup& built) {
-                if (auto group = built.reshared(builder, share, now)) {
-                    plan.add(built, std::move(group->built));
-                    append(plan.transition.coming, group->targets);
-                }
-            });
-        }
+        for_each_group([&](TargetBuilder& builder, const BuiltGroup& built) {
+            if (auto group = built.reshared(builder, share, now)) {
+                plan.add(built, std::move(group->built));
+                append(plan.transition.coming, group->targets);
+            }
+        });
         FleetShare next = share;
         const std::size_t gained = plan.transition.coming.size();
         carry_out(plan, [&]() noexcept {
@@ -99,16 +97,14 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     }
     void finish_handovers(TimePoint now) {
         Replacements plan;
-        for (auto& [id, provider] : providers_) {
-            provider.groups.for_each([&, &builder = *provider.builder](const BuiltGroup& built) {
-                if (auto group = built.without_moved(builder, now)) {
-                    plan.add(built, std::move(group->built));
-                    for (ScrapeTargetPtr& target : group->targets) {
-                        plan.transition.leaving.push_back({std::move(target), StopReason::moved});
-                    }
+        for_each_group([&](TargetBuilder& builder, const BuiltGroup& built) {
+            if (auto group = built.without_moved(builder, now)) {
+                plan.add(built, std::move(group->built));
+                for (ScrapeTargetPtr& target : group->targets) {
+                    plan.transition.leaving.push_back({std::move(target), StopReason::moved});
                 }
-            });
-        }
+            }
+        });
         const std::size_t handed = plan.transition.leaving.size();
         carry_out(plan, [&]() noexcept { counts_.on_handed(handed); });
     }
@@ -131,7 +127,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     bool unconfirmed(const ScrapeTarget& target) const {
         bool is_in_snapshot = false;
         for (const auto& [id, provider] : providers_) {
-            const BuiltGroup* built = find(provider, target.source());
+            const BuiltGroup* built = provider.groups.find(target.source());
             if (!built) continue;
             is_in_snapshot = is_in_snapshot || provider.unconfirmed;
             if (!provider.unconfirmed && has(*built, target)) return false;
@@ -233,7 +229,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         provider.all->read([&](const TargetGroups& all) {
             all.for_each_group([&](const TargetGroupPtr& group) {
                 if (limit != 0 && targets >= limit) return;
-                if (find(provider, group->source())) return;
+                if (provider.groups.find(group->source())) return;
                 groups.push_back(group);
                 targets += group->size();
             });
@@ -279,7 +275,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         for (const GroupChange& change : diff.updated) {
             const std::string_view source = change.group->source();
             const BuiltGroup* own =
-                known == providers_.end() ? nullptr : find(known->second, source);
+                known == providers_.end() ? nullptr : known->second.groups.find(source);
             put(whole, change.group, moving_version(own, source));
         }
         for (const TargetGroupPtr& group : diff.removed) {
@@ -299,15 +295,11 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         update.confirms = diff.confirms;
         for (const GroupChange& change : diff.updated) {
             const std::string_view source = change.group->source();
-            const BuiltGroup* own = find(provider, source);
+            const BuiltGroup* own = provider.groups.find(source);
             update.built.emplace_back(*provider.builder, change.group, share_, own,
                                       moving_version(own, source));
         }
         provider.groups.make_room(update.built.size());
-    }
-    /// \returns null if there is none
-    static const BuiltGroup* find(const BuiltProvider& provider, std::string_view source) {
-        return provider.groups.find(source);
     }
     /// The version of a group with targets in handover, of any provider, because one provider may
     /// replace another meanwhile. Null if there is none.
@@ -315,7 +307,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     const BuiltGroup* moving_version(const BuiltGroup* own, std::string_view source) const {
         if (counts_.share().moving == 0 || (own && !own->moving().empty())) return own;
         for (const auto& [id, provider] : providers_) {
-            const BuiltGroup* built = find(provider, source);
+            const BuiltGroup* built = provider.groups.find(source);
             if (built && !built->moving().empty()) return built;
         }
         return nullptr;
@@ -339,8 +331,8 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
                               std::size_t& leaving, std::size_t& coming) {
         for (const auto& [id, provider] : plan.whole) coming += target_count(provider.groups);
         for (const Update& update : plan.updates) {
-            for (const BuiltGroup& built : update.built) coming += built.targets().size();
             for (const BuiltGroup& built : update.built) {
+                coming += built.targets().size();
                 leaving += count_of(update.provider->groups, built.group()->source());
             }
             for (const TargetGroupPtr& group : *update.removed) {
