@@ -153,43 +153,8 @@ class MonitorTable {
 
     class Source;
 
-    /// A rule as it is used in jobs, by the rule as it is read.
-    class MadeRules {
-     public:
-        /// \returns null if it is not known, or if its patterns exceed the limit
-        SharedRulePtr find(const RelabelRulePtr& read, PatternBudget&);
-        void add(const RelabelRulePtr& read, const SharedRulePtr& made);
-        void clear() { rules_ = RecentParts<Rule>(max_rules); }
-
-     private:
-        struct Rule {
-            RelabelRulePtr read{};
-            SharedRulePtr made{};
-        };
-        static constexpr std::size_t max_rules = 128;
-
-        RecentParts<Rule> rules_{max_rules};
-    };
-
-    /// A configuration of discovery with the server of the source, by the one as it is read.
-    class MadeDiscoveries {
-     public:
-        using Pointer = SharedList<DiscoveryConfig>::shared_pointer;
-
-        /// \returns null if it is not known
-        const Pointer* find(const Pointer& read);
-        /// Not kept if it has a server of its own, perhaps with credentials.
-        void add(const Pointer& read, const Pointer& made);
-
-     private:
-        struct Discovery {
-            Pointer read{};
-            Pointer made{};
-        };
-        static constexpr std::size_t max_discoveries = 64;
-
-        RecentParts<Discovery> discoveries_{max_discoveries};
-    };
+    using MadeRules = MadeParts<RelabelRule, SharedRule>;
+    using MadeDiscoveries = MadeParts<DiscoveryConfig, DiscoveryConfig>;
 
     static Key key_of(MonitorKind, std::string_view ns, std::string_view name);
     void mark_all();
@@ -235,9 +200,9 @@ class MonitorTable {
     std::optional<MonitorOwner> owner_;
     std::optional<ScrapeJobReader> reader_;
     GeneratedRules known_rules_;
-    MadeDiscoveries discoveries_;
-    MadeRules target_rules_;
-    MadeRules metric_rules_;
+    MadeDiscoveries discoveries_{64};
+    MadeRules target_rules_{128};
+    MadeRules metric_rules_{128};
     std::string global_text_;       ///< of the owner
     bool is_reader_of_vm_ = false;  ///< its dialect
     std::map<std::string, MonitorLabels, std::less<>> namespaces_;

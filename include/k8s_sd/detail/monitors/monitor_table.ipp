@@ -630,32 +630,21 @@ void MonitorTable::adapt(DiscoveryConfig& discovery) const {
     if (discovery.cluster.name.empty()) discovery.cluster = config_.cluster;
 }
 
-const MonitorTable::MadeDiscoveries::Pointer* MonitorTable::MadeDiscoveries::find(
-    const Pointer& read) {
-    const Discovery* const known =
-        discoveries_.find(std::hash<const DiscoveryConfig*>()(read.get()),
-                          [&](const Discovery& candidate) { return candidate.read == read; });
-    return known ? &known->made : nullptr;
-}
-
-void MonitorTable::MadeDiscoveries::add(const Pointer& read, const Pointer& made) {
-    if (read->api_server != ApiServerConfig()) return;
-    discoveries_.add(std::hash<const DiscoveryConfig*>()(read.get()), {read, made});
-}
-
 /// Jobs that share a configuration as it is read share the adapted one, too.
 SharedList<DiscoveryConfig> MonitorTable::adapted(const SharedList<DiscoveryConfig>& configs) {
     SharedList<DiscoveryConfig> made;
     made.reserve(configs.size());
     for (std::size_t i = 0; i < configs.size(); ++i) {
-        if (const auto* const known = discoveries_.find(configs.pointer(i))) {
-            made.share(*known);
+        if (auto known = discoveries_.find(configs.pointer(i))) {
+            made.share(std::move(known));
             continue;
         }
         DiscoveryConfig config = configs[i];
         adapt(config);
         made.push_back(std::move(config));
-        discoveries_.add(configs.pointer(i), made.pointer(i));
+        // One with a server of its own may have credentials.
+        if (configs[i].api_server == ApiServerConfig())
+            discoveries_.add(configs.pointer(i), made.pointer(i));
     }
     return made;
 }
@@ -677,17 +666,6 @@ RelabelRulePtr MonitorTable::adapted(const RelabelRulePtr& rule) const {
     return now == *rule ? rule : std::make_shared<const RelabelRule>(std::move(now));
 }
 
-SharedRulePtr MonitorTable::MadeRules::find(const RelabelRulePtr& read, PatternBudget& patterns) {
-    const Rule* const known =
-        rules_.find(std::hash<const RelabelRule*>()(read.get()),
-                    [&](const Rule& candidate) { return candidate.read == read; });
-    return known && patterns.count(known->made->patterns()) ? known->made : nullptr;
-}
-
-void MonitorTable::MadeRules::add(const RelabelRulePtr& read, const SharedRulePtr& made) {
-    if (is_small(*made)) rules_.add(std::hash<const RelabelRule*>()(read.get()), {read, made});
-}
-
 /// Compiles the rules of the job, in place. Pools do not use those for metrics, but they are
 /// compiled at each change.
 /// \returns those that earlier jobs do not have
@@ -701,15 +679,15 @@ std::vector<SharedRulePtr> MonitorTable::make_rules(ScrapeConfig& config, Patter
         made.reserve(rules.size());
         for (std::size_t i = 0; i < rules.size(); ++i) {
             const RelabelRulePtr& read = rules.pointer(i);
-            SharedRulePtr rule = known.find(read, patterns);
-            if (!rule) {
+            SharedRulePtr rule = known.find(read);
+            if (!rule || !patterns.count(rule->patterns())) {
                 try {
                     rule = shared_rule(*adapt_rule(read), options, patterns);
                 } catch (const ConfigError& e) {
                     throw ConfigError(where + ("[" + std::to_string(i) + "].") + e.where(),
                                       e.problem());
                 }
-                known.add(read, rule);
+                if (is_small(*rule)) known.add(read, rule);
                 own.push_back(rule);
             }
             made.share(rule->rule());

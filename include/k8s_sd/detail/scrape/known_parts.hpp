@@ -8,6 +8,8 @@
 #include <boost/json/value.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -39,11 +41,44 @@ class RecentParts {
         }
         return recent_.insert_or_assign(hash, std::move(part)).first->second;
     }
+    void clear() noexcept {
+        recent_.clear();
+        earlier_.clear();
+    }
 
  private:
     std::size_t max_;  ///< of each table
     boost::unordered_flat_map<std::size_t, Part> recent_;
     boost::unordered_flat_map<std::size_t, Part> earlier_;
+};
+
+/// The forms in which jobs use parts, by the parts as they are read: shared ones. Bounded.
+template <class Read, class Made>
+class MadeParts {
+ public:
+    using ReadPtr = std::shared_ptr<const Read>;
+    using MadePtr = std::shared_ptr<const Made>;
+
+    explicit MadeParts(std::size_t max) : parts_(max) {}
+
+    /// \returns null if it is not known
+    MadePtr find(const ReadPtr& read) {
+        const Part* const known =
+            parts_.find(hash(read), [&](const Part& candidate) { return candidate.read == read; });
+        return known ? known->made : nullptr;
+    }
+    void add(const ReadPtr& read, const MadePtr& made) { parts_.add(hash(read), {read, made}); }
+    void clear() noexcept { parts_.clear(); }
+
+ private:
+    /// The pointer to what is read keeps its address from being used again.
+    struct Part {
+        ReadPtr read{};
+        MadePtr made{};
+    };
+    static std::size_t hash(const ReadPtr& read) { return std::hash<const Read*>()(read.get()); }
+
+    RecentParts<Part> parts_;
 };
 
 /// Whether it is small enough to be kept for later jobs.

@@ -23,8 +23,8 @@ struct PreparedJob {
 
     const std::shared_ptr<const ScrapeConfig> shared_config;  ///< the host may use it, too
     const ScrapeConfig& config;
-    std::chrono::milliseconds timeout{};         ///< configured or default, at most the interval
-    const std::vector<std::string> param_names;  ///< names of labels
+    std::chrono::milliseconds timeout{};   ///< configured or default, at most the interval
+    std::vector<std::string> param_names;  ///< names of labels
     /// Labels added to targets without them, in Prometheus' order. The names are constants, or of
     /// `param_names`.
     std::vector<std::pair<std::string_view, std::string>> defaults;

@@ -20,25 +20,15 @@ void add_defaults(const PreparedJob& job, MutableLabels& labels) {
     if (rules.sorts_labels_before_relabelling) labels.sort();
 }
 
-/// Of those with a value.
-std::vector<std::string> names_of_params(const ScrapeConfig& config) {
-    std::vector<std::string> names;
-    for (const auto& [param, values] : config.params) {
-        if (!values.empty()) names.push_back(std::string(param_prefix) + param);
-    }
-    return names;
-}
-
 }  // namespace
 
 PreparedJob::PreparedJob(std::shared_ptr<const ScrapeConfig> c)
     : shared_config(std::move(c)),
       config(*shared_config),
       timeout(std::min<std::chrono::milliseconds>(config.scrape_timeout.value_or(default_timeout),
-                                                  config.scrape_interval)),
-      param_names(names_of_params(config)) {
+                                                  config.scrape_interval)) {
     constexpr std::size_t usual_count = 5;
-    defaults.reserve(usual_count + param_names.size());
+    defaults.reserve(usual_count + config.params.size());
     const auto add = [&](std::string_view name, std::string value) {
         if (!value.empty()) defaults.emplace_back(name, std::move(value));
     };
@@ -55,9 +45,10 @@ PreparedJob::PreparedJob(std::shared_ptr<const ScrapeConfig> c)
         add_flag(classic_histograms_label, config.always_scrape_classic_histograms);
         add_flag(native_histograms_label, config.scrape_native_histograms);
     }
-    auto name = param_names.begin();
+    param_names.reserve(config.params.size());  // the labels have views of the names
     for (const auto& [param, values] : config.params) {
-        if (!values.empty()) add(*name++, values.front());
+        if (values.empty()) continue;
+        add(param_names.emplace_back(std::string(param_prefix) + param), values.front());
     }
 }
 
