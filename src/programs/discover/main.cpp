@@ -2,6 +2,7 @@
 // docs/programs/discover.md.
 
 #include "access_check.hpp"
+#include "cli/server_options.hpp"
 #include "hub_clusters.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/error.hpp"
@@ -29,6 +30,9 @@ cli::ExitStatus run(Options options) {
     // One thread runs everything.
     boost::asio::io_context io(1);
     if (!options.profiles_wanted) return Session(io, std::move(options), out).run();
+    // A mistake in the options is one of no cluster, and needs no answer of the hub.
+    k8s_sd::DiscoveryConfig hub_config = options.config;
+    cli::usable_server(hub_config);
     k8s_sd::Environment environment;
     environment.logger = logger_of(options);
     k8s_sd::install(io, environment);

@@ -12,6 +12,7 @@ namespace discover {
 void note(const Options& options, k8s_sd::LogLevel level, cli::Event event,
           const std::string& text) {
     if (options.log.format == cli::LogFormat::text) {
+        if (cli::Terminal(STDERR_FILENO, options.colours).has_cursor()) std::cerr << clear_line;
         std::cerr << "discover: " << text << '\n';
     } else {
         cli::EventLog("discover", options.log).write(level, event, text);

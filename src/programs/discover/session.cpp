@@ -227,14 +227,7 @@ std::string Session::find_clusters() {
     const auto warn = [this](const std::string& why) {
         note(k8s_sd::LogLevel::warning, Event::context_note, why);
     };
-    if (hub_) {
-        // A mistake in the options is no mistake of each cluster.
-        k8s_sd::DiscoveryConfig hub = options_.config;
-        cli::usable_server(hub);
-        configs_ = usable_clusters();
-    } else {
-        configs_ = cli::configs_of(options_.config, options_.clusters, warn);
-    }
+    configs_ = hub_ ? usable_clusters() : cli::configs_of(options_.config, options_.clusters, warn);
     if (configs_.empty()) return without_clusters();
     std::string servers;
     for (k8s_sd::DiscoveryConfig& config : configs_) {
@@ -258,7 +251,7 @@ std::vector<k8s_sd::DiscoveryConfig> Session::usable_clusters() {
             cli::usable_server(config);
             usable.push_back(std::move(config));
         } catch (const std::exception& e) {
-            const std::string& why = unusable_[name] = e.what();
+            const std::string& why = unusable_[name] = cli::printable(e.what(), 2000);
             const auto known = before.find(name);
             if (known != before.end() && known->second == why) continue;
             note(k8s_sd::LogLevel::warning, Event::cluster_unusable,
@@ -336,7 +329,7 @@ void Session::add_cluster(const k8s_sd::DiscoveryConfig& config) {
     jobs_.emplace_back();
     ++options_.jobs;
     comment(Event::clusters_changed, "cluster " + config.cluster.name + " is new");
-    discoverers_.back().async_run(boost::asio::detached);
+    discoverers_.back()->async_run(boost::asio::detached);
 }
 
 /// A cluster that comes back keeps its job.
@@ -352,13 +345,16 @@ void Session::move_cluster(unsigned job, const k8s_sd::DiscoveryConfig& config) 
     configs_[job] = config;
     comment(Event::clusters_changed, "cluster " + config.cluster.name +
                                          (is_back ? " is back" : " has another server or access"));
-    discoverers_[job].async_run(boost::asio::detached);
+    discoverers_[job]->async_run(boost::asio::detached);
 }
 
 void Session::remove_cluster(unsigned job) {
     comment(Event::clusters_changed, "cluster " + configs_[job].cluster.name + " is gone");
-    discoverers_[job].cancel();
-    configs_[job].api_server = {};  // with its credentials
+    // Nothing but the name stays: neither credentials nor memory for each cluster there ever was.
+    discoverers_[job].reset();
+    k8s_sd::DiscoveryConfig gone;
+    gone.cluster = configs_[job].cluster;
+    configs_[job] = std::move(gone);
     k8s_sd::TargetGroupDiff diff;
     jobs_[job].groups.for_each_group(
         [&](const k8s_sd::TargetGroupPtr& group) { diff.removed.push_back(group); });
@@ -388,7 +384,7 @@ cli::ExitStatus Session::run() {
             if (!ec) on_timeout();
         });
     }
-    for (k8s_sd::Discoverer& discoverer : discoverers_) discoverer.async_run(boost::asio::detached);
+    for (auto& discoverer : discoverers_) discoverer->async_run(boost::asio::detached);
     if (const std::string url = member_->url(); !url.empty()) {
         note(k8s_sd::LogLevel::info, Event::listening, "listens at " + url);
     }
@@ -397,7 +393,7 @@ cli::ExitStatus Session::run() {
     if (options_.once && !replay_clock_) end_if_hopeless_later();
     if (options_.output == Output::text && is_text(options_) && errors_.has_cursor() &&
         !replay_clock_ && !discoverers_.empty()) {
-        progress_.emplace(io_.get_executor(), discoverers_.front(), errors_);
+        progress_.emplace(io_.get_executor(), *discoverers_.front(), errors_);
     }
     if (replay_clock_) run_replay();
     io_.run();
@@ -472,7 +468,7 @@ void Session::report(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
     if (progress_) progress_->stop();
     reporter_->diff(job, diff);
     if (diff.unconfirmed)
-        comment(Event::snapshot, "unconfirmed: " + discoverers_[job].status().snapshot);
+        comment(Event::snapshot, "unconfirmed: " + discoverers_[job]->status().snapshot);
     if (diff.confirms) comment(Event::snapshot, "the API server has confirmed the targets");
     if (!is_complete(diff)) return;
     jobs_[job].delivered = true;
@@ -497,10 +493,11 @@ void Session::on_timeout() {
 }
 
 std::vector<k8s_sd::WatchStatus> Session::watches() const {
-    if (!options_.clusters.several()) return discoverers_.front().status().watches;
+    if (!options_.clusters.several()) return discoverers_.front()->status().watches;
     std::vector<k8s_sd::WatchStatus> all;
-    for (const k8s_sd::Discoverer& discoverer : discoverers_) {
-        for (k8s_sd::WatchStatus& watch : discoverer.status().watches)
+    for (const auto& discoverer : discoverers_) {
+        if (!discoverer) continue;
+        for (k8s_sd::WatchStatus& watch : discoverer->status().watches)
             all.push_back(std::move(watch));
     }
     return all;
@@ -555,7 +552,9 @@ void Session::stop(cli::ExitStatus status) {
     handover_timer_.cancel();
     member_->stop();
     if (hub_) hub_->stop();
-    for (k8s_sd::Discoverer& discoverer : discoverers_) discoverer.cancel();
+    for (auto& discoverer : discoverers_) {
+        if (discoverer) discoverer->cancel();
+    }
     simulation_.reset();
 }
 

@@ -119,7 +119,7 @@ class Session {
     boost::asio::steady_timer handover_timer_;
     cli::Terminal errors_;
     const cli::EventLog log_;
-    std::deque<k8s_sd::Discoverer> discoverers_;  ///< by job
+    std::deque<std::optional<k8s_sd::Discoverer>> discoverers_;  ///< by job; none: it is gone
     std::optional<Progress> progress_;
     std::unique_ptr<http::Member> member_;
     std::vector<SharedJob> shared_jobs_;  ///< none without a fleet

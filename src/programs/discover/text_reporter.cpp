@@ -100,7 +100,7 @@ class TextReporter final : public Reporter {
     void comment(const std::string& text) override {
         line(StyledLine()
                  .add(time_of_day(options_) + "  ", Tone::faint)
-                 .add("# " + printable(text), Tone::note));
+                 .add("# " + printable(text, 2000), Tone::note));
     }
 
  private:

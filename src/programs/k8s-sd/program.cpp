@@ -189,10 +189,16 @@ bool Program::add_servers(k8s_sd::SharedList<k8s_sd::DiscoveryConfig>& configs,
                           std::vector<std::string>& notes) const {
     k8s_sd::SharedList<k8s_sd::DiscoveryConfig> all;
     bool any_without = false;
-    for (k8s_sd::DiscoveryConfig config : configs) {
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+        k8s_sd::DiscoveryConfig config = configs[i];
         cli::prepare_to_record(options_.record, config);
         if (cli::names_server(config)) {
-            all.push_back(std::move(config));
+            // Jobs share equal configurations.
+            if (config == configs[i]) {
+                all.share(configs.pointer(i));
+            } else {
+                all.push_back(std::move(config));
+            }
             continue;
         }
         any_without = true;

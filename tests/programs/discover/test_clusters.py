@@ -240,6 +240,7 @@ class Profiles(unittest.TestCase):
                 line = ""
                 while "# cluster fleet/green is new" not in line:
                     line = program.log_line()
+                    self.assertTrue(line, "it has ended")
                     self.assertNotIn("fleet/bad", line)
 
     def test_a_cluster_that_goes_before_its_first_list_is_not_counted(self):
@@ -316,9 +317,22 @@ class Profiles(unittest.TestCase):
     def test_a_mistake_in_an_option_is_no_mistake_of_the_clusters(self):
         with simulated_hub() as (hub, url):
             hub.cluster("blue", "http://127.0.0.1:1")
-            result = run("discover", "--api-server", url, *self.FLEET, "--namespace", "a b")
-        self.assertEqual(result.returncode, 2)
-        self.assertRegex(result.stderr, "^discover: --namespace: ")
+            # It needs no answer of the hub.
+            for server in (url, "http://127.0.0.1:1"):
+                result = run("discover", "--api-server", server, *self.FLEET, "--namespace", "a b")
+                self.assertEqual(result.returncode, 2)
+                self.assertRegex(result.stderr, "^discover: --namespace: ")
+
+    def test_names_of_the_hub_do_not_control_a_terminal(self):
+        with simulated_hub() as (hub, url), server_with(handler_of_nodes("a")) as blue, \
+                server_with(handler_of_nodes("b")) as green:
+            hub.cluster("blue", blue)
+            with running("discover", "--api-server", url, *self.FLEET, "--output",
+                         "json") as program:
+                program.line()
+                hub.cluster("gr\x1b[2Jeen", green)
+                line = program.log_line_with("is new")
+        self.assertNotIn("\x1b", line)
 
     def test_options_for_one_cluster_are_refused(self):
         for option in (["--jobs", "2"], ["--record", "/tmp/x.gz"], ["--explain", "node/a"]):
