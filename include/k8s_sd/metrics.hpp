@@ -307,7 +307,7 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
     {"k8s_sd_target_parts_generated_total", &Metrics::target_parts_generated,
      "Regenerated parts of these groups; the other parts were reused."},
     {"k8s_sd_diffs_delivered_total", &Metrics::diffs_delivered,
-     "Diffs delivered by Discoverers, each part of a diff alone."},
+     "Diffs delivered by Discoverers; each part of a diff counts as one."},
     {"k8s_sd_job_diffs_delivered_total", &Metrics::job_diffs_delivered,
      "Diffs delivered by DiscoveryManagers."},
     {"k8s_sd_jobs", &Metrics::jobs, "Jobs of DiscoveryManagers."},
