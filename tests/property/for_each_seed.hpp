@@ -1,7 +1,8 @@
 #pragma once
 
+#include "support/effort.hpp"
+
 #include <catch2/catch_test_macros.hpp>
-#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
@@ -23,27 +24,17 @@ inline std::uint64_t number_from(const std::string& variable, std::uint64_t othe
     return number;
 }
 
-/// Every seed is played without sanitizers. Sanitizers find faults of memory and threads in code
-/// that each seed runs, and run it many times slower: they play a tenth, ten at least.
-inline std::uint64_t default_runs(std::uint64_t runs) {
-#if defined(K8S_SD_ADDRESS_SANITIZER) || defined(K8S_SD_THREAD_SANITIZER)
-    return std::min<std::uint64_t>(runs, std::max<std::uint64_t>(runs / 10, 10));
-#else
-    return runs;
-#endif
-}
-
 /// Calls `play(seed)` for each seed of a property test.
 ///
 /// K8S_SD_NAME_RUNS is the number of runs, to lengthen a test. K8S_SD_NAME_SEED is the first seed,
 /// 1 otherwise. A failed assertion reports both for its run.
 /// \param name  what NAME stands for
-/// \param runs  the number of runs without K8S_SD_NAME_RUNS, see `default_runs()`
+/// \param runs  the number of runs without K8S_SD_NAME_RUNS, see rounds()
 template <class Play>
 void for_each_seed(const std::string& name, std::uint64_t runs, Play&& play) {
     const std::string variable = "K8S_SD_" + name;
     const std::uint64_t first = number_from(variable + "_SEED", 1);
-    const std::uint64_t end = first + number_from(variable + "_RUNS", default_runs(runs));
+    const std::uint64_t end = first + number_from(variable + "_RUNS", rounds(runs));
     REQUIRE(first < end);
     for (std::uint64_t seed = first; seed < end; ++seed) {
         INFO(variable << "_SEED=" << seed << ' ' << variable << "_RUNS=1");

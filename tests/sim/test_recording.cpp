@@ -5,6 +5,7 @@
 #include "k8s_sd/sim/recording.hpp"
 #include "k8s_sd/sim/shop.hpp"
 #include "sim/recording/recording_format.hpp"
+#include "support/effort.hpp"
 #include "support/recordings.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -80,7 +81,7 @@ bool is_same(const sim::RecordedPart& a, const sim::RecordedPart& b) {
 }  // namespace
 
 TEST_CASE("Recording: replays of a history deliver its diffs, each time the same") {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (std::uint64_t seed = 1; seed <= rounds(20U); ++seed) {
         for (const Role role : {Role::pod, Role::endpointslice}) {
             CAPTURE(seed, to_string(role));
             const RecordingFile file;

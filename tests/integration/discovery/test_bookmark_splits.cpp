@@ -1,5 +1,6 @@
 // Events with strange bookmarks between them, cut at every byte on their way to the host.
 
+#include "support/effort.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
@@ -123,7 +124,7 @@ TEST_CASE("Discoverer: events around bookmarks arrive, wherever the server pause
     const std::string text = stream();
     for (const Duration pause : {Duration(0), Duration(1s)}) {
         // The position of the cut does not matter for the delays.
-        const std::size_t step = pause == Duration{} ? 1 : 13;
+        const std::size_t step = pause == Duration{} ? step_of(7) : 13;
         for (std::size_t cut = 0; cut <= text.size(); cut += step) {
             CutWatch w(pause);
             w.server.send_to_watches("pods", text.substr(0, cut));
@@ -137,7 +138,7 @@ TEST_CASE("Discoverer: events around bookmarks arrive, wherever the server pause
 
 TEST_CASE("Discoverer: events around bookmarks arrive, wherever the transport cuts them") {
     const std::string text = stream();
-    for (std::size_t cut = 1; cut <= text.size() + 20; ++cut) {
+    for (std::size_t cut = 1; cut <= text.size() + 20; cut += step_of(7)) {
         CutWatch w;
         w.cut_after(cut);
         w.server.send_to_watches("pods", text);

@@ -12,6 +12,7 @@
 #include "k8s_sd/sim/manual_clock.hpp"
 #include "k8s_sd/target_groups.hpp"
 #include "support/allocations.hpp"
+#include "support/effort.hpp"
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -264,7 +265,7 @@ void pass_week() {
     {
         ChangingCluster cluster;
         std::unique_ptr<Client> old = std::make_unique<Host>(cluster);
-        constexpr int hours = 7 * 24;
+        constexpr int hours = rounds(7 * 24);
         for (int i = 0; i < hours; ++i) cluster.pass_hour();
         std::unique_ptr<Client> fresh = std::make_unique<Host>(cluster);
         cluster.advance(1h);

@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/relabel/case_map.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"
+#include "support/effort.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
@@ -19,7 +20,9 @@ struct Summary {
 template <class Append>
 Summary summarise(Append append) {
     Summary summary;
-    for (std::uint32_t code = 0; code <= 0x10ffff; ++code) {
+    // No code point above has a mapping.
+    constexpr std::uint32_t last = k8s_sd::test::is_sanitized ? 0x1ffff : 0x10ffff;
+    for (std::uint32_t code = 0; code <= last; ++code) {
         if (code == 0xd800) code = 0xe000;  // no surrogates
         std::string before, after, again;
         append_utf8(before, code);

@@ -1,6 +1,7 @@
 // Relabelling of large label sets, compared with simple, slow models.
 
 #include "k8s_sd/scrape/duration_text.hpp"
+#include "support/effort.hpp"
 #include "support/relabelling.hpp"
 
 #include <algorithm>
@@ -93,7 +94,7 @@ TEST_CASE("Relabelling: labelmap and labelmap_all do what slow models do, for se
 TEST_CASE("Durations: whatever comes is read within bounds, or refused") {
     std::mt19937_64 random(3);
     constexpr std::string_view characters = "0123456789.-+eEmMsShHdDwWyYi ix_";
-    for (int i = 0; i < 50'000; ++i) {
+    for (int i = 0; i < k8s_sd::test::rounds(50'000); ++i) {
         std::string text;
         for (std::size_t n = random() % 9; n > 0; --n) {
             text += characters[random() % characters.size()];

@@ -1,13 +1,15 @@
 #include "k8s_sd/detail/text/utf8.hpp"
+#include "support/effort.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
 using namespace k8s_sd::detail;
+using k8s_sd::test::step_of;
 
 TEST_CASE("utf8: every code point can be written, recognised and read") {
-    for (std::uint32_t code = 0; code <= 0x10ffff; ++code) {
-        if (code == 0xd800) code = 0xe000;  // no surrogates
+    for (std::uint32_t code = 0; code <= 0x10ffff; code += std::uint32_t{step_of(13)}) {
+        if (code >= 0xd800 && code < 0xe000) code = 0xe000;  // no surrogates
         std::string text;
         append_utf8(text, code);
         const std::size_t length = utf8_length(text + "x");

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/watch/watch_machine.hpp"
+#include "support/effort.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -19,6 +20,7 @@ using k8s_sd::WatchOptions;
 using Machine = k8s_sd::detail::WatchMachine;
 using Cause = Machine::Cause;
 using k8s_sd::detail::ListShape;
+using k8s_sd::test::rounds;
 
 namespace {
 
@@ -1015,7 +1017,7 @@ class NastyServer {
 
 TEST_CASE("WatchMachine: whatever the server does, there is a bound on requests a minute, and the "
           "truth is asked for again and again") {
-    for (std::uint32_t seed = 0; seed < 3000; ++seed) {
+    for (std::uint32_t seed = 0; seed < rounds(3000U); ++seed) {
         CAPTURE(seed);
         NastyServer server(seed);
         Subject s(options(), seed);
