@@ -482,7 +482,7 @@ TEST_CASE("Access check: the question for versions is a part of the step") {
     c.advance(500ms);
     CHECK(c.ended == error_code());
     CHECK(c.failed().size() == 1);
-    CHECK(contains(c.lines.back().text, "no answer within 0.5 s; the server does not list the"));
+    CHECK(contains(c.lines.back().text, "no response within 0.5 s; the server does not list the"));
 }
 
 TEST_CASE("Access check: credentials that were replaced meanwhile are taken, as watches do") {

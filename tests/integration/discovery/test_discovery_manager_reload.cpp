@@ -547,11 +547,11 @@ TEST_CASE("Reload: jobs without a name or with one name are refused as a whole")
     Reload j;
     CHECK(config_error([&] {
               j.apply({{"b", {}}, {"", {}}});
-          }) == "jobs[1].name: is empty; give each job a name of its own");
+          }) == "jobs[1].name: is empty; give each job its own name");
     CHECK(config_error([&] {
               j.apply({{"b", {}}, {"c", {}}, {"b", {j.pods()}}});
           }) ==
-          "jobs[2].name: \"b\" is the name of an earlier job as well; give each job a name of its "
+          "jobs[2].name: \"b\" is also the name of an earlier job; give each job a name of its "
           "own");
     CHECK(config_error([&] {
               j.apply({{"b", {}, -1s}});

@@ -254,7 +254,7 @@ TEST_CASE("http_sd: redirects on the same server are followed, with an end") {
         l.lists->answers = {redirect("/t")};
         l.apply({config});
         CHECK(l.lists->requests.size() == 11);
-        CHECK(contains(l.state().message, "HTTP 302, a redirect after others"));
+        CHECK(contains(l.state().message, "HTTP 302, too many redirects"));
     }
     SECTION("to others, which are not to get the credentials") {
         for (const char* location : {"http://other.example/t", "https://lists.example/t", "//a/t",

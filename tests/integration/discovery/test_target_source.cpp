@@ -273,7 +273,7 @@ TEST_CASE("TargetSource: null pointers and sources that come twice are refused, 
           }) == "groups[1]: is a null pointer");
     CHECK(config_error([&] {
               s.dns.update({group("y"), group("y", "2")});
-          }) == "groups[1]: the source \"y\" is that of an earlier group as well");
+          }) == "groups[1]: the source \"y\" is also the source of an earlier group");
     CHECK(s.diffs() == "");
 }
 

@@ -251,15 +251,15 @@ TEST_CASE("WarmStart: a file that cannot be used is ignored with one line") {
     }
     SECTION("it is of another version") {
         std::fstream(w.file(), std::ios::in | std::ios::out).put('K');
-        expected = "the file is no snapshot of this version of the library";
+        expected = "the file is not a snapshot of this version of the library";
     }
     SECTION("others may read it") {
         REQUIRE(chmod(w.file().c_str(), 0644) == 0);
-        expected = "the file may be read by others";
+        expected = "the file is readable by others";
     }
     SECTION("others may use the directory") {
         REQUIRE(chmod(w.directory.c_str(), 0770) == 0);
-        expected = "the directory may be used by others; chmod 700";
+        expected = "the directory is accessible to others; chmod 700 it";
     }
     w.take_log();
     WarmHost host(w, options);

@@ -97,7 +97,7 @@ TEST_CASE("Membership: who restarts while the API server is away has its share a
     CHECK(agent.membership.share().view()->contains("agent-0"));
     CHECK(agent.hold() == "away");
     CHECK_THAT(agent.membership.status().snapshot,
-               ContainsSubstring("the view is that of before the restart, "));
+               ContainsSubstring("the view is from before the restart, "));
 
     // No other member has been seen, so none may have to give up targets.
     agent.membership.set_synced();
@@ -105,11 +105,11 @@ TEST_CASE("Membership: who restarts while the API server is away has its share a
     CHECK_FALSE(agent.membership.ready());
     CHECK(agent.take().empty());
     CHECK_THAT(agent.membership.status().message,
-               ContainsSubstring("the members cannot be seen now: "));
+               ContainsSubstring("the members cannot be listed at present: "));
     const Lines log = s.take_log();
     CHECK(std::count_if(log.begin(), log.end(), [](const std::string& line) {
               return line.starts_with(
-                  "fleet: the view stays as it is: the members cannot be seen now: ");
+                  "fleet: the view is held: the members cannot be listed at present: ");
           }) == 1);
 
     s.put("agent-1", Pods::terminating);
@@ -246,7 +246,7 @@ TEST_CASE("Membership: a file that is not as it was written is ignored, with one
         return received([&](KeptFleet& s) { s.put_content(bytes(s)); });
     };
     CHECK(with([](KeptFleet&) { return ""; }) ==
-          "the file is no snapshot of this version of the library");
+          "the file is not a snapshot of this version of the library");
     CHECK(with([](KeptFleet& s) { return s.content().substr(0, 40); }) == "the file is cut off");
     CHECK(with([](KeptFleet& s) { return s.content() + "x"; }) == "the file is damaged or cut off");
     CHECK(with([](KeptFleet& s) {
@@ -265,7 +265,7 @@ TEST_CASE("Membership: a file that is not as it was written is ignored, with one
           }) == "the file is of another cluster or configuration");
 
     CHECK(received([](KeptFleet& s) { chmod(s.file().c_str(), 0622); }) ==
-          "the file may be read by others");
+          "the file is readable by others");
     CHECK(received([](KeptFleet& s) {
               const std::string file = s.file();
               fs::rename(file, s.parent.path("elsewhere"));
@@ -275,14 +275,14 @@ TEST_CASE("Membership: a file that is not as it was written is ignored, with one
               const std::string file = s.file();
               fs::remove(file);
               REQUIRE(mkfifo(file.c_str(), 0600) == 0);
-          }) == "the file is no regular file");
+          }) == "the file is not a regular file");
     CHECK(received([](KeptFleet& s) {
               const std::string file = s.file();
               fs::remove(file);
               fs::create_directory(file);
-          }) == "the file is no regular file");
+          }) == "the file is not a regular file");
     CHECK(received([](KeptFleet& s) { chmod(s.directory.c_str(), 0755); }) ==
-          "the directory may be used by others; chmod 700");
+          "the directory is accessible to others; chmod 700 it");
 }
 
 TEST_CASE("Membership: a view that was written within the time is used") {
@@ -293,7 +293,7 @@ TEST_CASE("Membership: a view that was written within the time is used") {
     s.settle();
     CHECK(agent.view() == "agent-0 agent-7");
     CHECK(agent.membership.status().snapshot ==
-          "the view is that of before the restart, 3540 s old");
+          "the view is from before the restart, 3540 s old");
 }
 
 TEST_CASE("Membership: an empty stored view counts as none") {

@@ -140,7 +140,7 @@ TEST_CASE("Membership: a view stays while the API server is away, whatever time 
     CHECK(agent.view() == "agent-0 agent-1");
     CHECK(agent.hold() == "away");
     CHECK_THAT(agent.membership.status().message,
-               ContainsSubstring("the members cannot be seen now: "));
+               ContainsSubstring("the members cannot be listed at present: "));
     CHECK(s.take_log().size() >= 1);
 
     s.server.accept_connections(true);

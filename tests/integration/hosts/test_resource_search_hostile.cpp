@@ -172,7 +172,7 @@ TEST_CASE("Resource search: a server without an answer is asked again, and repor
     for (const std::string_view document : {group_document, version_document}) {
         CAPTURE(document);
         HostileSearch search(in_place_of(document, Response::never()));
-        CHECK_THAT(search.message(), ContainsSubstring("no answer within 10"));
+        CHECK_THAT(search.message(), ContainsSubstring("no response within 10"));
         CHECK(search.watcher->status().error == errc::response_timeout);
         CHECK(search.max_requests_per_minute() <= 6);
         CHECK(search.recovers());

@@ -42,7 +42,7 @@ TEST_CASE("read_snapshot: whatever is not as it was written is refused whole") {
         CHECK_FALSE(problem(flipped).empty());
         CHECK_FALSE(problem(bytes.substr(0, i)).empty());
     }
-    CHECK(problem("") == "is no snapshot of this version of the library");
+    CHECK(problem("") == "is not a snapshot of this version of the library");
     CHECK(problem(bytes + "x") == "is damaged or cut off");
     CHECK(problem(bytes, 1h + 1s) == "is too old");
     CHECK(problem(bytes, -6min) == "is from the future");
@@ -50,7 +50,7 @@ TEST_CASE("read_snapshot: whatever is not as it was written is refused whole") {
     CHECK(problem(snapshot_bytes({ours.kind, digest_of("theirs")}, noon, "payload")) ==
           "is of another cluster or configuration");
     CHECK(problem(snapshot_bytes({"test 2", ours.identity}, noon, "payload")) ==
-          "is no snapshot of this version of the library");
+          "is not a snapshot of this version of the library");
 }
 
 struct Directory {
@@ -90,7 +90,7 @@ TEST_CASE("SnapshotDirectory: one that others may use, or that is none, is refus
     fs::create_directory(d.path);
     REQUIRE(chmod(d.path.c_str(), 0755) == 0);
     CHECK_FALSE(d.open());
-    CHECK(d.problem == "may be used by others; chmod 700");
+    CHECK(d.problem == "is accessible to others; chmod 700 it");
     REQUIRE(chmod(d.path.c_str(), 0700) == 0);
     CHECK(d.open());
     fs::rename(d.path, d.path + "-real");
@@ -122,15 +122,15 @@ TEST_CASE("SnapshotDirectory: files that are no files of ours are not read") {
     CHECK(d.read(*directory, "a") == "is too large");
     REQUIRE(directory->write("a", "x").empty());
     REQUIRE(chmod((d.path + "/a").c_str(), 0640) == 0);
-    CHECK(d.read(*directory, "a") == "may be read by others");
+    CHECK(d.read(*directory, "a") == "is readable by others");
     fs::create_symlink("a", d.path + "/link");
     CHECK_FALSE(d.read(*directory, "link").empty());
     CHECK_FALSE(d.is_missing);
     fs::create_directory(d.path + "/folder");
-    CHECK(d.read(*directory, "folder") == "is no regular file");
+    CHECK(d.read(*directory, "folder") == "is not a regular file");
     // Nothing writes to it: a blocking open by the reader would never return.
     REQUIRE(mkfifo((d.path + "/fifo").c_str(), 0600) == 0);
-    CHECK(d.read(*directory, "fifo") == "is no regular file");
+    CHECK(d.read(*directory, "fifo") == "is not a regular file");
 }
 
 TEST_CASE("SnapshotDirectory: what a program left half written goes, the file before stays") {

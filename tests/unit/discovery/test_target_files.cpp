@@ -245,7 +245,7 @@ TEST_CASE("scan_files: files, bytes and targets are limited") {
         for (const FileScan& scan : {f.scan(), f.scan(known_after(f.scan()))}) {
             CHECK(scan.files.at(a).problem == "");
             CHECK(scan.files.at(b).problem ==
-                  b + ": with the files before it, it exceeds max_targets or max_bytes");
+                  b + ": together with the previous files it exceeds max_targets or max_bytes");
         }
         f.config.max_targets = 3;
         CHECK(f.scan().files.at(b).groups);

@@ -196,7 +196,7 @@ TEST_CASE("A list: targets, groups and texts are limited") {
           "the list: has more than 2 targets");
     CHECK(http_problem("[{},{},{}]", prom, {2, 1000}) == "the list: has more than 2 groups");
     CHECK(http_problem(R"([{"targets":["aaaa"],"labels":{"bbb":"ccc"}}])", prom, {2, 9}) ==
-          "the list: has texts of more than 9 bytes");
+          "the list: has strings of more than 9 bytes");
     CHECK(http(R"([{"targets":["aaaa"],"labels":{"bbb":"ccc"}}])", prom, {1, 10}).size() == 1);
 }
 
@@ -210,7 +210,7 @@ TEST_CASE("A list: a label that is the address of many targets counts as often")
     CHECK(file(list(9), "t.json", vm, {100, 1000}).front().targets.size() == 9);
     CHECK(file(list(10), "t.json", vm, {100, 1000}).front().targets.size() == 10);
     CHECK(file_problem(list(11), "t.json", vm, {100, 1000}) ==
-          "the list: has texts of more than 1000 bytes");
+          "the list: has strings of more than 1000 bytes");
     CHECK(file_problem(list(11), "t.json", prom, {100, 1000}).empty());
 }
 

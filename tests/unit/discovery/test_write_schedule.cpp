@@ -76,7 +76,7 @@ TEST_CASE("SnapshotReport: targets are unconfirmed until the server has responde
     report.on_missing();
     CHECK(words_of(report) == "the snapshot does not exist yet");
     report.on_delivered(7s);
-    CHECK(words_of(report) == "unconfirmed: the targets are those of a snapshot that is 7 s old");
+    CHECK(words_of(report) == "unconfirmed: the targets are from a snapshot, 7 s old");
     CHECK(metrics->snapshots_loaded == 1);
     report.on_live();
     CHECK(words_of(report).empty());

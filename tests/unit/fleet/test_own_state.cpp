@@ -69,7 +69,7 @@ TEST_CASE("HoldReport: a source that has not answered yet is no news, one that f
     CHECK_FALSE(report.is_to_log(ViewHold::away, false, TimePoint{1s}));
     report.set_reason("no permission");
     CHECK(report.is_to_log(ViewHold::away, false, TimePoint{2s}));
-    CHECK(report.words(ViewHold::away) == "the members cannot be seen now: no permission");
+    CHECK(report.words(ViewHold::away) == "the members cannot be listed at present: no permission");
     CHECK(report.words(ViewHold::none).empty());
 }
 

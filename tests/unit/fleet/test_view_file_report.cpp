@@ -16,12 +16,12 @@ TEST_CASE("ViewFileReport: a problem of writing hides the age of the view until 
     const Logger logger{.write = [&](LogLevel, std::string_view text) { log += text; }};
     ViewFileReport report(metrics, logger, "the file");
     report.on_known(5s);
-    CHECK(report.words() == "the view is that of before the restart, 5 s old");
+    CHECK(report.words() == "the view is from before the restart, 5 s old");
     report.on_written("disk full");
     CHECK(report.words() == "the file is not written: disk full");
     CHECK(log == report.words());
     report.on_written("");
-    CHECK(report.words() == "the view is that of before the restart, 5 s old");
+    CHECK(report.words() == "the view is from before the restart, 5 s old");
     report.on_seen();
     CHECK(report.words().empty());
     CHECK(metrics->snapshot_failures == 1);

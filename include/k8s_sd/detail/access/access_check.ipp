@@ -150,7 +150,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
             const auto self = weak.lock();
             if (!self || self->cancelled_) return;
             self->fail(errc::connect_timeout,
-                       "no answer within " + seconds_text(self->step_timeout_) + "; " + problem,
+                       "no response within " + seconds_text(self->step_timeout_) + "; " + problem,
                        &AccessCheck::end);
         });
     }

@@ -80,9 +80,9 @@ void ShortRequest::on_end(error_code ec, std::string problem) {
 }
 
 void ShortRequest::on_timeout() {
-    std::string problem = "no answer within " + seconds_text(timeout_);
+    std::string problem = "no response within " + seconds_text(timeout_);
     if (waits_to_connect_) {
-        problem += "; it waited for other connections to the server, which are being established "
+        problem += "; it waited while other connections to the server were being established "
                    "(ServerLimits::concurrent_connects)";
     }
     finish(errc::response_timeout, std::move(problem));

@@ -45,12 +45,12 @@ void check_jobs(const std::vector<Job>& jobs) {
         const std::string job = "jobs[" + std::to_string(i) + "]";
         const std::string& name = jobs[i].name;
         if (name.empty()) {
-            throw ConfigError(job + ".name", "is empty; give each job a name of its own");
+            throw ConfigError(job + ".name", "is empty; give each job its own name");
         }
         if (!names.insert(name).second) {
             throw ConfigError(job + ".name", detail::in_quotes(name) +
-                                                 " is the name of an earlier job as well; " +
-                                                 "give each job a name of its own");
+                                                 " is also the name of an earlier job; " +
+                                                 "give each job its own name");
         }
         if (jobs[i].min_update_interval < Duration::zero()) {
             throw ConfigError(job + ".min_update_interval", "must not be negative");

@@ -91,7 +91,7 @@ std::optional<DiscoveryConfig> DividedDiscovery::part_of(DiscoveryConfig config)
     switch (config.division.by) {
         case DivideBy::objects: {
             if (!config.share.is_all()) {
-                throw ConfigError("share", "is what the fleet divides (division); leave it out");
+                throw ConfigError("share", "is set by the fleet (division); leave it out");
             }
             auto mine = ranges(config.division.slots);
             if (mine.empty()) return std::nullopt;

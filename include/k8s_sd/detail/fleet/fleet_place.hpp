@@ -19,7 +19,7 @@ inline void settle_in_one_namespace(WatcherConfig& where) {
     if (where.namespaces.size() + (where.own_namespace ? 1 : 0) == 1) return;
     throw ConfigError(
         "namespaces",
-        "a fleet is in one namespace: name it, or none for that of the program's pod");
+        "a fleet is in one namespace: name it, or name none for that of the program's pod");
 }
 
 /// See MemberSource::identity().

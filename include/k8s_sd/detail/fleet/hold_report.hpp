@@ -43,18 +43,18 @@ inline std::string HoldReport::words(ViewHold hold) const {
     const std::string why = reason_.empty() ? "" : ": " + reason_;
     switch (hold) {
         case ViewHold::none: break;
-        case ViewHold::unknown: return "the members have not been seen yet" + why;
+        case ViewHold::unknown: return "the members are not known yet" + why;
         case ViewHold::no_active_member: return "no member is ready yet";
-        case ViewHold::wait_for_size: return "fewer members are ready than wait_for_size says";
-        case ViewHold::away: return "the members cannot be seen now" + why;
-        case ViewHold::debounce: return "a change has been seen, and may be followed by others";
-        case ViewHold::hold_down: return "a member has vanished, and may be back";
-        case ViewHold::empty: return "no member is left, which is hard to believe";
+        case ViewHold::wait_for_size: return "fewer than wait_for_size members are ready";
+        case ViewHold::away: return "the members cannot be listed at present" + why;
+        case ViewHold::debounce: return "the members have just changed, more changes may follow";
+        case ViewHold::hold_down: return "a member has disappeared and may return";
+        case ViewHold::empty: return "no member is left, which is implausible";
         case ViewHold::self_missing:
-            return "this member is not among those that are seen; look whether its name is that of "
-                   "its pod, and whether the Service selects the pod";
+            return "this member is not in the list; check that its name is that of its pod, "
+                   "and that the Service selects the pod";
         case ViewHold::half_missing:
-            return "more than half of the members have vanished at once, which is hard to believe";
+            return "more than half of the members disappeared at once, which is implausible";
     }
     return {};
 }

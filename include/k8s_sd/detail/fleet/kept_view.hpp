@@ -66,7 +66,7 @@ class ViewFileReport {
     /// The view of the file is in use.
     void on_known(std::chrono::seconds age) {
         set(read_words_,
-            "the view is that of before the restart, " + std::to_string(age.count()) + " s old");
+            "the view is from before the restart, " + std::to_string(age.count()) + " s old");
     }
     /// \param wanted  the view of the file is still wanted
     void on_ignored(const std::string& problem, bool wanted) {

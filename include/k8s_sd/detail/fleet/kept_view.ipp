@@ -18,7 +18,7 @@ FileBytes read_view_file(const SnapshotFiles& files, const std::string& name) {
     try {
         return files.read(name, max_view_bytes);
     } catch (const std::exception& e) {
-        return {.problem = std::string("the file takes more than there is: ") + e.what()};
+        return {.problem = std::string("it cannot be read: ") + e.what()};
     }
 }
 
@@ -27,7 +27,7 @@ std::string write_view_file(const SnapshotFiles& files, const std::string& name,
     try {
         return files.write(name, max_view_bytes, [&] { return bytes; });
     } catch (const std::exception& e) {
-        return std::string("it takes more than there is: ") + e.what();
+        return std::string("it cannot be written: ") + e.what();
     }
 }
 
@@ -127,7 +127,7 @@ void KeptView::write() {
 std::string KeptView::view_bytes() const {
     const std::string payload = pack_view(*view_);
     if (!unpack_view(payload)) {
-        throw std::runtime_error("there are too many members, or one with a strange name");
+        throw std::runtime_error("there are too many members, or the name of one is invalid");
     }
     return snapshot_bytes(key_of(identity_), std::chrono::system_clock::now(), payload);
 }

@@ -215,7 +215,7 @@ class Membership::Impl final : public detail::RunState {
         const ViewHold hold = machine_.hold();
         if (report_.is_to_log(hold, seen, clock().now()))
             log_.log(LogLevel::warning, LogEvent::fleet_view_held,
-                     "fleet: the view stays as it is: " + report_.words(hold));
+                     "fleet: the view is held: " + report_.words(hold));
         if (kept_ && machine_.in_sight()) kept_->on_seen();
         keep(is_new);
         announce_readiness();

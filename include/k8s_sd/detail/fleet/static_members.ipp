@@ -51,12 +51,12 @@ std::vector<std::string> ordinal_members(std::string_view self, unsigned members
     const auto number = detail::trailing_number(self);
     if (!number) {
         throw ConfigError("self",
-                          "must be a number, or end in one as the pods of a StatefulSet do: "
+                          "must be a number or end in one, like the pods of a StatefulSet: "
                           "agent-3");
     }
     if (*number < first || *number - first >= members) {
         throw ConfigError("self", "is not one of " + std::to_string(members) +
-                                      " members that are numbered from " + std::to_string(first));
+                                      " members, numbered from " + std::to_string(first));
     }
     const std::string prefix(self.substr(0, self.size() - detail::last_part(self).size()));
     std::vector<std::string> names;

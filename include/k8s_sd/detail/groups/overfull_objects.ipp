@@ -12,7 +12,7 @@ std::string too_many_targets(Kind kind, std::string_view ns, std::string_view na
     if (!ns.empty()) (text += ns) += '/';
     text += name;
     return text + " has more than " + std::to_string(limit) +
-           " targets (max_targets_per_object); it keeps those that it had";
+           " targets (max_targets_per_object); its previous targets are kept";
 }
 
 void OverfullObjects::add(std::string_view ns, std::string_view name, TimePoint now) {

@@ -273,7 +273,7 @@ void RoleGroups::warn_of_over_capacity(const ObjectChange& change) const {
     if (!logger.enabled(LogLevel::warning)) return;
     const std::string text = "endpoints " + std::string(change.after->ns()) + "/" +
                              std::string(change.after->name()) +
-                             " has more addresses than it can hold, some are missing; use the role "
+                             " has been truncated, addresses are missing; use the role "
                              "endpointslice";
     logger.log({LogLevel::warning, LogEvent::endpoints_truncated, text, Kind::endpoints,
                 change.after->ns()});

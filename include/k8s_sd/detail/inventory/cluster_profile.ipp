@@ -71,7 +71,7 @@ void refuse_local_access(const std::string& where, const ApiServerConfig& server
     const auto refuse = [&](const std::string& what) {
         throw ConfigError(where,
                           "names " + what +
-                              " of this machine, which a kubeconfig from a cluster must not; "
+                              " of this machine, which a kubeconfig from a cluster must not do; "
                               "embed tokens and certificates in it");
     };
     if (server.auth.exec) refuse("a program");
@@ -88,7 +88,7 @@ void refuse_local_access(const std::string& where, const ApiServerConfig& server
 void refuse_unsafe(const std::string& where, const ApiServerConfig& server) {
     const auto refuse = [&](const char* what) {
         throw ConfigError(where, std::string(what) +
-                                     ", so the network could read its credentials; embed "
+                                     ", so its credentials could be read in transit; embed "
                                      "certificate-authority-data and use https://");
     };
     if (!server.url.starts_with("https://")) refuse("has a server without TLS");
@@ -189,7 +189,7 @@ ApiServerConfig server_of_profile(const Generic& profile, const InventoryConfig&
     std::string remedy = "has no access provider";
     if (!names.empty()) {
         remedy = "has the access providers " + join_first(names) +
-                 ", and there are credentials for none; "
+                 ", and no credentials are configured for them; "
                  "configure them in access_providers";
     }
     if (!config.secrets) throw ConfigError(where, remedy);

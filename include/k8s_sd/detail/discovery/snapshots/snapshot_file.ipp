@@ -62,11 +62,11 @@ std::string stranger(int descriptor, bool directory) {
     struct stat status {};
     if (fstat(descriptor, &status) != 0) return last_error();
     if (directory ? !S_ISDIR(status.st_mode) : !S_ISREG(status.st_mode)) {
-        return directory ? "is no directory" : "is no regular file";
+        return directory ? "is no directory" : "is not a regular file";
     }
     if (status.st_uid != geteuid()) return "belongs to another user";
     if ((status.st_mode & 077U) != 0) {
-        return directory ? "may be used by others; chmod 700" : "may be read by others";
+        return directory ? "is accessible to others; chmod 700 it" : "is readable by others";
     }
     return {};
 }
@@ -123,7 +123,7 @@ ReadSnapshot read_snapshot(std::string_view bytes, const SnapshotKey& key, Durat
         return ReadSnapshot{.problem = std::move(problem)};
     };
     const std::string line = first_line(key);
-    if (!bytes.starts_with(line)) return refuse("is no snapshot of this version of the library");
+    if (!bytes.starts_with(line)) return refuse("is not a snapshot of this version of the library");
     const std::size_t head_size = line.size() + 8 + sizeof(Digest) + 8;
     if (bytes.size() < head_size + sizeof(Digest)) return refuse("is cut off");
     const std::string_view signed_part = bytes.substr(0, bytes.size() - sizeof(Digest));

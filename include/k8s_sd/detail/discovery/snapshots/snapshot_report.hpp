@@ -56,7 +56,7 @@ class SnapshotReport {
     /// The targets of the snapshot are in use.
     void on_delivered(std::chrono::seconds age) {
         outcomes_.on_loaded();
-        set("the targets are those of a snapshot that is " + std::to_string(age.count()) + " s old",
+        set("the targets are from a snapshot, " + std::to_string(age.count()) + " s old",
             true);
     }
     /// The targets of the server are in use.

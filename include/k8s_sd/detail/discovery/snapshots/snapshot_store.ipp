@@ -78,7 +78,7 @@ LoadedGroups load_safely(const SnapshotFiles& files, const SnapshotIdentity& ide
     try {
         return load_groups(files, identity, options);
     } catch (const std::exception& e) {
-        return {.problem = std::string("the file takes more than there is: ") + e.what()};
+        return {.problem = std::string("it cannot be read: ") + e.what()};
     }
 }
 
@@ -88,7 +88,7 @@ std::string save_safely(const SnapshotFiles& files, const SnapshotIdentity& iden
     try {
         return save_groups(files, identity, groups, options);
     } catch (const std::exception& e) {
-        return std::string("it takes more than there is: ") + e.what();
+        return std::string("it cannot be written: ") + e.what();
     }
 }
 

@@ -162,7 +162,7 @@ std::optional<HttpTargets::Problem> HttpTargets::problem_of(
         const std::string type = sent.empty() ? "nothing" : printable(sent);
         return Problem{errc::unexpected_content_type,
                        "the answer has the type " + type +
-                           "; needed is application/json, perhaps with \"; charset=utf-8\""};
+                           "; it must be application/json, optionally with \"; charset=utf-8\""};
     }
     if (answer.cut) {
         return Problem{errc::target_list_too_large, "the answer is larger than max_bytes (" +
@@ -175,8 +175,8 @@ HttpTargets::Problem HttpTargets::problem_of_status(const ShortRequest::Answer& 
     const unsigned status = answer.head.status;
     std::string text = "HTTP " + std::to_string(status);
     if (status >= 300 && status < 400) {
-        text += redirects_ > 0 ? ", a redirect after others" : ", a redirect that is not followed";
-        text += "; set url to where the list is";
+        text += redirects_ > 0 ? ", too many redirects" : ", a redirect, which is not followed";
+        text += "; set url to the address of the list";
     } else if (redirects_ == 0 && answer.head.content_encoding.empty()) {
         // After a redirect the message may contain the query of the new URL.
         const std::string message = read_foreign_error(answer.body);

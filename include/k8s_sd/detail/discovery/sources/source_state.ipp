@@ -26,7 +26,7 @@ SourceNames check_groups(const SourceState::Groups& groups) {
         if (!groups[i]) throw ConfigError(where, "is a null pointer");
         if (names.insert(groups[i]->source()).second) continue;
         throw ConfigError(where, "the source " + in_quotes(printable(groups[i]->source())) +
-                                     " is that of an earlier group as well");
+                                     " is also the source of an earlier group");
     }
     return names;
 }

@@ -103,7 +103,7 @@ class TargetFileReader {
             file.over_limit = true;
             const bool is_first = targets_ == 0 && texts_ == 0;
             const std::string others =
-                "with the files before it, it exceeds max_targets or max_bytes";
+                "together with the previous files it exceeds max_targets or max_bytes";
             file.problem = printable(path) + ": " + (is_first ? e.what() : others);
         } catch (const ConfigError& e) {
             // A YAML error already begins with the path.
@@ -125,7 +125,7 @@ class TargetFileReader {
             const std::uintmax_t size = std::filesystem::file_size(path, unknown);
             file.over_limit = !unknown && size > max_bytes;
             file.problem = printable("cannot read " + path + ": " + file.problem);
-            if (left < config_.max_file_bytes) file.problem += " (max_bytes is for all files)";
+            if (left < config_.max_file_bytes) file.problem += " (max_bytes applies to all files)";
             return;
         }
         bytes_ += content->size();

@@ -22,7 +22,7 @@ constexpr const char* whole_list = "the list";
 
 [[noreturn]] void throw_too_long(const TargetListLimits& limits) {
     throw TargetListTooLong(whole_list,
-                            "has texts of more than " + std::to_string(limits.bytes) + " bytes");
+                            "has strings of more than " + std::to_string(limits.bytes) + " bytes");
 }
 
 /// The common part of both formats.
@@ -122,18 +122,18 @@ class JsonListReader : TargetListReader {
         lists_.back().targets.clear();
         if (value.is_null()) return;
         const auto* targets = value.if_array();
-        if (!targets) throw ConfigError(where(), "targets must be an array of texts");
+        if (!targets) throw ConfigError(where(), "targets must be an array of strings");
         for (const boost::json::value& target : *targets) {
-            add_target(text_of(target, "a target must be a text"));
+            add_target(text_of(target, "a target must be a string"));
         }
     }
     void read_labels(const boost::json::value& value) {
         if (value.is_null()) return;
         const auto* labels = value.if_object();
-        if (!labels) throw ConfigError(where(), "labels must be an object of texts");
+        if (!labels) throw ConfigError(where(), "labels must be an object of strings");
         for (const auto& label : *labels) {
             add_label({label.key().data(), label.key().size()},
-                      text_of(label.value(), "the value of a label must be a text"));
+                      text_of(label.value(), "the value of a label must be a string"));
         }
     }
     std::string_view text_of(const boost::json::value& value, const char* problem) const {
