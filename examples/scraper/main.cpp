@@ -163,7 +163,8 @@ class Program {
     }
 
     static void stay(const k8s_sd::ConfigError& error) {
-        std::cerr << "scraper: the configuration stays as it is: " << error.what() << std::endl;
+        std::cerr << "scraper: the previous configuration stays in use: " << error.what()
+                  << std::endl;
     }
 
     void use(k8s_sd::ScrapeConfigFile file) {

@@ -112,7 +112,7 @@ void check(const Options& options) {
         throw UsageError("--shard: the fleet shares the targets; give one of them");
     }
     if (options.sim && cli::names_server(options.server)) {
-        throw UsageError("--sim: is a server of its own; name no other one");
+        throw UsageError("--sim: simulates the server; leave out options of another one");
     }
     if (options.sim || !options.config_file.empty()) return;
     throw UsageError("needs --sim, --config FILE or both");

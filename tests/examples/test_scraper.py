@@ -84,12 +84,13 @@ class Scraper(unittest.TestCase):
             program.line_with(r'^two: start .*job="two"')
             program.line_with(r'^one: stop .*job="one"')
             self.assertEqual(program.error_line(),
-                             f"scraper: the configuration stays as it is: {path}: job one is "
-                             "missing; it is removed when a second read of the file finds the same")
+                             f"scraper: the previous configuration stays in use: {path}: job one "
+                             "is missing; it is removed when a second read of the file finds the "
+                             "same")
             replace(path, "scrape_configs: nothing\n")
             program.process.send_signal(signal.SIGHUP)
             self.assertEqual(program.error_line(),
-                             "scraper: the configuration stays as it is: "
+                             "scraper: the previous configuration stays in use: "
                              f"{path}:1: scrape_configs: must be a list")
             self.assertEqual(program.signal(signal.SIGINT), 0)
 

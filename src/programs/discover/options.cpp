@@ -305,8 +305,8 @@ void check(const Options& options) {
     }
     if (!options.sim) return;
     if (cli::names_server(options.config)) {
-        throw UsageError("--sim: is a server of its own; name no other one (--api-server, "
-                         "--kubeconfig, ... or in the file of --sd-config)");
+        throw UsageError("--sim: simulates the server; leave out options of another one "
+                         "(--api-server, --kubeconfig, ... or in the file of --sd-config)");
     }
 }
 

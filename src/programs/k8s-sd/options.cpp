@@ -317,21 +317,21 @@ k8s_sd::ScrapeConfigOptions scrape_config_options(const Options& o) {
 void check_lists_jobs(const k8s_sd::ScrapeConfigFile& file, const std::string& path) {
     if (file.lists_jobs) return;
     throw k8s_sd::ConfigError(path,
-                              "lists no jobs; if there are to be none, write scrape_configs: []");
+                              "has no jobs; to have none, write scrape_configs: []");
 }
 
 void check(const Options& o) {
     cli::check(o.record);
     if (o.sim && cli::names_server(o.server)) {
-        throw UsageError("--sim: is a server of its own; name no other one");
+        throw UsageError("--sim: simulates the server; leave out options of another one");
     }
     check_clusters(o);
     if (o.single_job && !o.config_file.empty()) {
-        throw UsageError("--config: the file says which jobs there are; give no options of a "
+        throw UsageError("--config: the file defines the jobs; leave out options of a "
                          "single job");
     }
     if (o.allocator.collectors > 0 && !o.allocator.selector.empty()) {
-        throw UsageError("--collectors: the pods of --collector-selector say how many there are");
+        throw UsageError("--collectors: the pods of --collector-selector define their number");
     }
     if (o.allocator.allocation.allocation == Allocation::per_node && o.allocator.collectors > 0) {
         throw UsageError("--allocation: per-node needs --collector-selector, as only pods have "
@@ -350,13 +350,13 @@ void check(const Options& o) {
         throw UsageError("--tls-require-client-cert needs --tls-client-ca");
     }
     if (o.write_form && o.write_folder.empty()) {
-        throw UsageError("--write-list: says what --write-dir writes; give that, too");
+        throw UsageError("--write-list: needs --write-dir");
     }
     if (o.check && o.config_file.empty() && o.monitors.file.empty()) {
-        throw UsageError("--check: says what is wrong with a file; give --config FILE, too");
+        throw UsageError("--check: needs --config FILE");
     }
     if (!o.monitors.file.empty() && !o.monitors.owner.empty()) {
-        throw UsageError("--monitors-owner: the file of --monitors-config says it already");
+        throw UsageError("--monitors-owner: the file of --monitors-config names the owner");
     }
     if (!o.monitors.enabled && o.monitors.quota != k8s_sd::MonitorQuota()) {
         throw UsageError("--monitors-max-jobs and --monitors-max-bytes need --monitors");

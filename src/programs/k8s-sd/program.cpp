@@ -312,7 +312,7 @@ void Program::refuse(const k8s_sd::ConfigError& error, std::uint64_t checks) {
 }
 
 void Program::stay(const k8s_sd::ConfigError& error) {
-    const std::string text = std::string("the configuration stays as it is: ") + error.what();
+    const auto text = std::string("the previous configuration stays in use: ") + error.what();
     log_.write(k8s_sd::LogLevel::warning, Event::config_refused, text);
     trouble_ = text + "\n";
 }

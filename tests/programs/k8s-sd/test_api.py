@@ -530,7 +530,7 @@ class Page(unittest.TestCase):
                 time.sleep(0.05)
             self.assertIn("127.0.0.1:1", jobs["pods"]["message"])
             self.assertEqual((jobs["pods"]["role"], jobs["pods"]["synced"]), ("pod", False))
-            self.assertIn("see that the server runs", jobs["pods"]["remedy"])
+            self.assertIn("check that the server runs", jobs["pods"]["remedy"])
             self.assertGreater(jobs["pods"]["failures"], 0)
             self.assertIsNone(jobs["pods"]["stale_since"])
             self.assertEqual(jobs["pods"]["watches"][0]["remedy"], jobs["pods"]["remedy"])

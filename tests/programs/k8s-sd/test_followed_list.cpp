@@ -105,11 +105,11 @@ TEST_CASE("FollowedList: an invalid list leaves the file, and is reported once")
     fail(503, "not yet\nmore");
     fail(503, "not yet\nmore");
     REQUIRE(followed.received.size() == 1);
-    CHECK(followed.received[0] == "http://x/sd/pods: status 503: not yet; the file stays as it is");
+    CHECK(followed.received[0] == "http://x/sd/pods: status 503: not yet; the file is unchanged");
     fail(404, "\x1b[2Jthere is no job");
     REQUIRE(followed.received.size() == 2);
     CHECK(followed.received[1] ==
-          "http://x/sd/pods: status 404: ?[2Jthere is no job; the file stays as it is");
+          "http://x/sd/pods: status 404: ?[2Jthere is no job; the file is unchanged");
     for (const char* body : {"", "null", "[", "<html>"}) fail(200, body);
     CHECK(followed.received.size() == 3);
     CHECK(followed.list->fail("end of stream") >= milliseconds(500));

@@ -789,7 +789,7 @@ TEST_CASE("JobTargets: remembers why a target is none any more") {
     web.put("pod/a", {at("a:2", ready), at("a:3", ready)});
     CHECK(web.reason().empty());  // it arrived
     web.put("pod/a", {at("a:3", ready)});
-    CHECK(web.reason() == "its object has no such target any more");
+    CHECK(web.reason() == "its object no longer has this target");
     web.put("pod/a", {});
     CHECK(web.reason() == "its object is gone");
     web->reload(web_job({keep("__meta_ready", "never")}), std::vector<ProviderId>{1});

@@ -80,7 +80,7 @@ class OfK8sSd(unittest.TestCase):
             event = self.wait_for(program, "config_refused")
         self.assertEqual(list(event), KEYS)
         self.assertEqual(event["level"], "warning")
-        self.assertIn("the configuration stays as it is: ", event["msg"])
+        self.assertIn("the previous configuration stays in use: ", event["msg"])
         self.assertIn(config, event["msg"])
 
     def test_targets_that_cannot_be_scraped_are_an_event(self):

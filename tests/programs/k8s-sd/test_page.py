@@ -299,7 +299,7 @@ class Page(WithPage):
             self.assertLess(text.index("rule 1"), text.index("Not in 1 job"))
             self.picture(page, "page-find")
             page.js("byId('query').value = 'pod/no/such'; byId('query').form.requestSubmit()")
-            page.wait("byId('main').innerText.includes('No such object has been seen')")
+            page.wait("byId('main').innerText.includes('No such object is known')")
 
     def test_rules_are_tried_without_changing_anything(self):
         with serving("--sim") as server:

@@ -335,8 +335,9 @@ TEST_CASE("Program: is not ready where no job can be used") {
         Running f(disk);
         const Answered ready = f.ask("/readyz");
         CHECK(ready.status == 503);
-        CHECK(has(ready.body, "job bad cannot be discovered before its configuration is mended; "));
-        CHECK(has(f.ask("/sd/bad").body, "before its configuration is mended"));
+        CHECK(has(ready.body, "job bad cannot be discovered until its configuration is "
+                              "corrected; "));
+        CHECK(has(f.ask("/sd/bad").body, "until its configuration is corrected"));
     }
     disk.configure(whole + bad);
     Running f(disk);

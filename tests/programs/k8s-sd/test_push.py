@@ -331,7 +331,7 @@ class Watch(unittest.TestCase):
                     configure(server, path, STATIC.replace("one", "two"))
                     self.assertEqual(stream.take(), {
                         "type": "end",
-                        "reason": "the configuration has no such job any more"})
+                        "reason": "the configuration no longer has this job"})
                     self.assertEqual(stream.line(), "")
                 configure(server, path, STATIC)
 

@@ -356,7 +356,7 @@ TEST_CASE("remedy_for: is never empty where something fails") {
     const auto refused =
         boost::system::errc::make_error_code(boost::system::errc::connection_refused);
     CHECK(k8s_sd_program::remedy_for(refused, "10.0.0.1: refused; and 3 more")
-              .starts_with("see that the "));
+              .starts_with("check that the "));
     CHECK(k8s_sd_program::remedy_for(errc::unauthorized, "HTTP 401; check the token") ==
           "check the token");
 }

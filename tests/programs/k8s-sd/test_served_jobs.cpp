@@ -127,11 +127,11 @@ TEST_CASE(
     all.work();
     const auto gone = all.jobs.find("a");
     all.apply({});
-    CHECK(all.list(gone) == "the configuration has no such job any more");
+    CHECK(all.list(gone) == "the configuration no longer has this job");
     all.work();
     all.apply({Jobs::job("a", {"x:1"})});
     CHECK(all.jobs.find("a") != gone);
-    CHECK(all.list(gone) == "the configuration has no such job any more");
+    CHECK(all.list(gone) == "the configuration no longer has this job");
     CHECK(all.list("a").find("x:1") != std::string::npos);
 }
 

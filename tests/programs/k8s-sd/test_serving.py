@@ -334,7 +334,7 @@ class Completeness(unittest.TestCase):
             self.assertTrue(server.targets("/sd/serviceMonitor%2Fshop%2Fa%20b%2F0"))
             status, text = server.text("/readyz")
             self.assertEqual(status, 200)
-            self.assertIn("job pods cannot be discovered before its configuration is mended; ",
+            self.assertIn("job pods cannot be discovered until its configuration is corrected; ",
                           text)
             self.assertIn("/nonexistent/kubeconfig", text)
             self.assertEqual(server.text("/sd/pods")[0], 503)
@@ -371,7 +371,7 @@ class Reload(unittest.TestCase):
             replace(path, "scrape_configs: nothing\n")
             status, text = server.text("/-/reload", method="POST")
             self.assertEqual(status, 500)
-            self.assertEqual(text, "the configuration stays as it is: "
+            self.assertEqual(text, "the previous configuration stays in use: "
                                    f"{path}:1: scrape_configs: must be a list\n")
             self.assertEqual(server.program.error_line(), "k8s-sd: " + text.rstrip("\n"))
             self.assertEqual(server.ask("/sd/one")[2], before)
@@ -458,7 +458,7 @@ class Reload(unittest.TestCase):
             self.assertEqual(server.text("/-/reload", method="POST")[0], 500)
             self.assertEqual(server.program.error_line(),
                              "k8s-sd: job one: left to its agents, no list has it: honor_labels")
-            self.assertIn("stays as it is", server.program.error_line())
+            self.assertIn("stays in use", server.program.error_line())
 
     def test_the_rule_of_the_operators_shards_is_left_to_agents(self):
         rules = ("  relabel_configs:\n"
@@ -504,7 +504,7 @@ class Restarts(unittest.TestCase):
                 self.assertEqual(server.targets("/sd/node/targets"), before)
                 status, text = server.text("/readyz")
                 self.assertEqual(status, 200)
-                self.assertIn("job node has targets of before a restart; ", text)
+                self.assertIn("job node has targets from before a restart; ", text)
                 self.assertEqual(server.metric('job_unconfirmed{job="node"}'), 1)
 
     def test_without_a_snapshot_there_is_no_list_while_the_api_server_is_away(self):
@@ -531,8 +531,8 @@ class CommandLine(unittest.TestCase):
             ("--what",): "unknown option --what",
             ("--sim", "--role", "pots"): "--role: ",
             ("--sim", "--listen", "8080"): "--listen: must be ADDRESS:PORT",
-            ("--sim", "--api-server", "http://127.0.0.1:1"): "--sim: is a server of its own",
-            ("--role", "pod", "--config", "x"): "--config: the file says which jobs there are",
+            ("--sim", "--api-server", "http://127.0.0.1:1"): "--sim: simulates the server",
+            ("--role", "pod", "--config", "x"): "--config: the file defines the jobs",
             ("--config", "/nonexistent/p.yml"): "/nonexistent/p.yml: cannot be read: No such file",
             ("--sim", "--threads", "0"): "--threads: ",
             ("--sim", "--check"): "--check: says what is wrong with a file",

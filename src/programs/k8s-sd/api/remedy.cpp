@@ -17,9 +17,9 @@ bool has_advice(const k8s_sd::error_code& error) {
 
 std::string_view remedy_of(errc error) {
     switch (error) {
-        case errc::invalid_config: return "mend the configuration of the job, and reload it";
+        case errc::invalid_config: return "correct the configuration of the job and reload it";
         case errc::credentials_unavailable:
-            return "see that k8s-sd can read the file, or run the program, that the message names";
+            return "check that k8s-sd can read the file, or run the program, named in the message";
         case errc::bad_request: return "check the selectors and namespaces of the job";
         case errc::unauthorized: return "check the credentials";
         case errc::forbidden:
@@ -32,33 +32,30 @@ std::string_view remedy_of(errc error) {
         case errc::bad_object:
         case errc::unexpected_encoding:
         case errc::endless_list:
-            return "see that the URL is the right one, and that nothing on the way answers in its "
-                   "place";
+            return "check the URL, and that no proxy on the way responds in place of the server";
         case errc::expired:
         case errc::version_too_large:
-            return "wait: it is listed again; if this does not end, look at the API server's log";
+            return "wait for the next list; if this persists, check the API server's log";
         case errc::too_many_requests:
         case errc::server_error:
-            return "look at the server's own log: it has trouble or too much to do; it is tried "
-                   "again";
+            return "check the server's log: it fails or is overloaded; requests are tried again";
         case errc::object_too_large:
         case errc::header_too_large:
         case errc::too_many_objects:
         case errc::target_list_too_large:
         case errc::too_many_targets:
-            return "let the job look at less: fewer namespaces, narrower selectors, a shorter list";
+            return "reduce the job: fewer namespaces, narrower selectors, a shorter list";
         case errc::truncated_response:
         case errc::response_timeout:
         case errc::idle_timeout:
         case errc::short_watches:
         case errc::ping_timeout:
-            return "look at proxies and load balancers on the way, and at their time limits";
-        case errc::proxy_failed: return "check the URL of the proxy, and its access rules";
-        case errc::target_file_failed: return "mend the file that the message names";
+            return "check proxies and load balancers on the way, and their timeouts";
+        case errc::proxy_failed: return "check the URL and the access rules of the proxy";
+        case errc::target_file_failed: return "correct the file named in the message";
         default:
-            return "see that the server runs, that its URL is right, and that firewalls and "
-                   "network "
-                   "policies let k8s-sd reach it";
+            return "check that the server runs, that its URL is correct, and that firewalls and "
+                   "network policies let k8s-sd reach it";
     }
 }
 

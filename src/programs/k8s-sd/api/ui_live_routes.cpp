@@ -36,7 +36,7 @@ void write(JsonWriter& json, const ChangeHistory& history, const TargetChange& c
 }
 
 HttpServer::Reply other_epoch(const ChangeHistory& history) {
-    return json_error(410, "before: is of a program that has ended since, with all its changes; "
+    return json_error(410, "before: belongs to an earlier process, whose changes are lost; "
                            "the changes of this one begin with " +
                                history.epoch());
 }
@@ -147,7 +147,7 @@ void add_live_routes(HttpRoutes& routes, const ServedJobs& jobs,
     routes.get("/api/ui/live", [&jobs, executor, readers](const HttpRoutes::Asked& asked) {
         Gate::Pass pass = readers.enter();
         if (!pass) {
-            return json_error(503, "100 readers follow the changes already, which is the limit");
+            return json_error(503, "100 readers already follow the changes, which is the limit");
         }
         HttpServer::Reply reply;
         reply.headers = {{field::content_type, "text/event-stream"},

@@ -58,11 +58,11 @@ Question read_question(std::string_view body) {
             if (!given.is_bool()) throw BadRequest("effect: must be true or false");
             question.effect = given.as_bool();
         } else {
-            throw BadRequest("there is no key " + std::string(name) +
-                             "; there are job, id, labels, rules and effect");
+            throw BadRequest("unknown key " + std::string(name) +
+                             "; the keys are job, id, labels, rules and effect");
         }
     }
-    if (question.id && question.labels) throw BadRequest("id and labels both say which target");
+    if (question.id && question.labels) throw BadRequest("id and labels exclude each other");
     return question;
 }
 
@@ -135,7 +135,7 @@ class Trial : public std::enable_shared_from_this<Trial> {
     }
     void try_target() {
         if (!target_) {
-            return respond_(json_error(404, "the job has no target of this id, or no longer"));
+            return respond_(json_error(404, "the job has no target with this id, or no longer"));
         }
         laboratory_->try_on(*target_);
         go_on();
@@ -186,7 +186,7 @@ void answer_relabel(const ServedJobs& jobs, const Gate& effects,
     k8s_sd::ScrapeConfig config = config_of(jobs, question);
     const Gate::Pass pass = question.effect ? effects.enter() : nullptr;
     if (question.effect && !pass) {
-        return respond(json_error(503, "4 whole jobs are being tried already; ask again"));
+        return respond(json_error(503, "4 whole jobs are already being evaluated; try again"));
     }
     std::vector<NamedJob> named = jobs_named(jobs, question.job);
     std::make_shared<Trial>(std::move(question), std::move(config), std::move(named), slow,

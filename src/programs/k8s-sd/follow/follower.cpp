@@ -77,7 +77,7 @@ Milliseconds FollowedList::good(Milliseconds pause) {
 
 Milliseconds FollowedList::fail(const std::string& problem) {
     if (std::exchange(problem_, problem) != problem) {
-        complain_(url_ + ": " + problem + "; the file stays as it is");
+        complain_(url_ + ": " + problem + "; the file is unchanged");
     }
     return backoff_.next();
 }

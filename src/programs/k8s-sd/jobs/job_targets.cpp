@@ -156,7 +156,7 @@ std::string JobTargets::why_gone(const k8s_sd::ScrapeTarget& target) {
         if (!group && provider.all) group = provider.all->find(target.source());
         if (!group) continue;
         const auto index = place_of(target, *group);
-        if (!index) return "its object has no such target any more";
+        if (!index) return "its object no longer has this target";
         const auto explanation = provider.builder->explain(*group, *index);
         if (!explanation.rules.empty() && explanation.rules.back().dropped) {
             const std::size_t rule = explanation.rules.back().rule;

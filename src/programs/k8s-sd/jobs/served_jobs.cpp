@@ -18,7 +18,7 @@ namespace k8s_sd_program {
 
 namespace {
 
-constexpr const char* gone = "the configuration has no such job any more";
+constexpr const char* gone = "the configuration no longer has this job";
 
 std::string in_words(const k8s_sd::ConfigFailure& failure) {
     const bool kubernetes = failure.origin == k8s_sd::TargetOrigin::kubernetes;
@@ -73,7 +73,7 @@ std::string in_words(const k8s_sd::JobStatus& job) {
     const bool usable = is_usable(job);
     return "job " + job.name +
            (usable ? " has not been discovered completely yet"
-                   : " cannot be discovered before its configuration is mended") +
+                   : " cannot be discovered until its configuration is corrected") +
            messages(job);
 }
 
@@ -271,7 +271,7 @@ void ServedJobs::expect(Entry& entry, const UnusableClusters& clusters) {
             // program. The hub may stay empty, so other jobs do not wait.
             expected.usable = is_worth_waiting = false;
             problem = [] {
-                return std::string("; the hub has no ClusterProfile that is selected");
+                return std::string("; no ClusterProfile of the hub is selected");
             };
         }
     }
@@ -401,7 +401,7 @@ std::string ServedJobs::unconfirmed() const {
     std::string text;
     for (const k8s_sd::JobStatus& job : manager_.status()) {
         if (has_unconfirmed(job)) {
-            text += "job " + job.name + " has targets of before a restart" + messages(job) + "\n";
+            text += "job " + job.name + " has targets from before a restart" + messages(job) + "\n";
         }
     }
     return text;

@@ -960,7 +960,7 @@ async function showFind(signal) {
     answer.found
       ? el("p", {}, "Found: ", answer.objects.slice(0, 10).map((name, i) =>
         [i ? ", " : "", inline(name, 120)]))
-      : el("p", { class: "card empty" }, "No such object has been seen. Does a job discover its ",
+      : el("p", { class: "card empty" }, "No such object is known. Does a job discover its ",
         "namespace, with the permission? ", el("a", { href: "?view=health" }, "Health"),
         " shows that."),
     hitCards(hits),

@@ -85,7 +85,7 @@ class WatchRoutes {
         const auto list = take(query, "list");
         const auto after = take(query, "after");
         const ListQuery wanted = read_list_query(query, form_of(list.value_or("targets")));
-        if (wanted.hold) throw BadRequest("hold: is for lists; a stream waits anyhow");
+        if (wanted.hold) throw BadRequest("hold: applies to lists; a stream waits in any case");
         Watch watch;
         watch.content = wanted.content;
         watch.selection = wanted.selection;
