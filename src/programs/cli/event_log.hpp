@@ -48,7 +48,7 @@ enum class Event : std::uint8_t {
     context_note,          ///< a context that is left out, or has the same server as another one
     certificate,           ///< a certificate or a token file: renewed, invalid, or near its end
     connections_limited,   ///< fewer connections than configured, for lack of files
-    file_problem,          ///< a file of a list cannot be written, or stays as it is
+    file_problem,          ///< a file of a list cannot be written, or is unchanged after an error
     list_doubtful,         ///< a list is read from a server with a doubtful certificate
     recording,             ///< a recording ends, or goes on in another file
     replay,                ///< a replay differs from the recorded run
