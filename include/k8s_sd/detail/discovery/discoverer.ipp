@@ -2,9 +2,8 @@
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/discovery/diff_parts.hpp"
+#include "k8s_sd/detail/discovery/kubernetes_feed.hpp"
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
-#include "k8s_sd/detail/discovery/snapshots/warm_targets.hpp"
-#include "k8s_sd/detail/sharing/discoverer_status.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -25,68 +24,52 @@ namespace {
 
 using DiffPtr = std::shared_ptr<const TargetGroupDiff>;
 
-/// The watcher of a configuration, and the resolved configuration.
-struct AcquiredWatcher {
-    AcquiredWatcher(const asio::any_io_executor& executor, const DiscoveryConfig& given)
-        : config(resolve(given, detail::ContextEnvironment::of(executor).in_cluster())),
-          watcher(GroupWatcher::acquire(executor, config)) {}
-    ResolvedConfig config;
-    std::shared_ptr<GroupWatcher> watcher;
-};
+std::unique_ptr<detail::KubernetesFeed> make_kubernetes_feed(const asio::any_io_executor& executor,
+                                                             const DiscoveryConfig& config,
+                                                             const WarmStart& warm_start) {
+    if (!warm_start.directory.empty()) validate(warm_start);
+    return std::make_unique<detail::KubernetesFeed>(
+        executor,
+        detail::KubernetesTargets{
+            resolve(config, detail::ContextEnvironment::of(executor).in_cluster()), config.role},
+        warm_start);
+}
 
 }  // namespace
 
 class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::Observer {
  public:
-    Impl(const executor_type& executor, const DiscoveryConfig& config, Callback callback)
-        : Impl(executor, config, std::move(callback), AcquiredWatcher(executor, config)) {}
-
-    /// Called before it runs. \throws ConfigError
-    void set_warm_start(const WarmStart& options) {
-        if (options.directory.empty()) return;
-        warm_ = std::make_shared<detail::WarmTargets>(*watcher_, resolved_, role_, options,
-                                                      self_as<GroupWatcher::Observer>(this));
-    }
+    /// \throws ConfigError
+    Impl(const executor_type& executor, const DiscoveryConfig& config, Callback callback,
+         const WarmStart& warm_start)
+        : Impl(executor, config, std::move(callback),
+               make_kubernetes_feed(executor, config, warm_start)) {}
 
     DiscovererStatus status() const override {
         const std::lock_guard lock(mutex_);
-        DiscovererStatus status = detail::discoverer_status(subscription_.status());
-        status.cluster = resolved_.view.cluster.name;
-        if (status.server.empty()) status.server = resolved_.scope.api_server.url;
-        if (warm_ && !cancelled()) warm_->add_status(status);
-        return status;
+        return feed_ ? feed_->status() : idle_status_;
     }
 
  private:
     Impl(const executor_type& executor, const DiscoveryConfig& config, Callback callback,
-         AcquiredWatcher acquired)
-        : HostHandle(executor, acquired.watcher->get_executor(),
-                     acquired.watcher->environment().clock, acquired.watcher->environment().metrics,
-                     config.min_update_interval, callback != nullptr),
-          role_(config.role),
+         std::unique_ptr<detail::KubernetesFeed> feed)
+        : HostHandle(executor, feed->watcher().get_executor(), feed->watcher().environment().clock,
+                     feed->watcher().environment().metrics, config.min_update_interval,
+                     callback != nullptr),
           max_groups_(config.max_groups_per_diff),
           callback_(std::move(callback)),
-          metrics_(acquired.watcher->environment().metrics),
-          resolved_(std::move(acquired.config)),
-          watcher_(std::move(acquired.watcher)) {}
+          metrics_(feed->watcher().environment().metrics),
+          strand_(feed->watcher().get_executor()),
+          idle_status_(feed->status()),
+          feed_(std::move(feed)) {}
 
-    void begin() override {
-        if (!warm_) {
-            subscription_ = watcher_->subscribe(role_, self_as<GroupWatcher::Observer>(this));
-            return;
-        }
-        warm_->start();
-        subscription_ = watcher_->subscribe(role_, warm_);
-    }
+    void begin() override { feed_->start(self_as<GroupWatcher::Observer>(this)); }
 
     void end() noexcept override {
         // Post the release: a discoverer that replaces this one may be started by a later handler,
         // and should find the watches alive. Releasing large diffs takes long.
-        asio::post(watcher_->get_executor(),
-                   [subscription = std::move(subscription_), parts = std::move(parts_),
-                    state = std::move(state_)]() mutable { subscription.reset(); });
-        if (warm_) warm_->stop();
-        watcher_.reset();
+        asio::post(strand_, [feed = std::move(feed_), parts = std::move(parts_),
+                             state = std::move(state_)]() mutable { feed.reset(); });
         pending_.clear();
         confirms_ = false;
     }
@@ -152,7 +135,7 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
     /// In a handler of its own. Without memory for one, at once: the host must receive the part.
     void release(DiffPtr diff) noexcept {
         try {
-            asio::post(watcher_->get_executor(), [released = std::move(diff)] {});
+            asio::post(strand_, [released = std::move(diff)] {});
         } catch (const std::exception&) {
         }
     }
@@ -163,16 +146,14 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
 
     void call(const DiffPtr& diff) override { callback_(*diff); }
 
-    const Role role_;
     const std::size_t max_groups_;  // in a diff; zero: no limit
     const Callback callback_;
     const std::shared_ptr<Metrics> metrics_;
-    const ResolvedConfig resolved_;
+    const asio::any_io_executor strand_;  // of the watcher
+    const DiscovererStatus idle_status_;  // before the start and after the end
 
     // Guarded by the mutex.
-    std::shared_ptr<GroupWatcher> watcher_;
-    std::shared_ptr<detail::WarmTargets> warm_;  // null: no snapshot
-    GroupWatcher::Subscription subscription_;
+    std::unique_ptr<detail::KubernetesFeed> feed_;  // null: it has ended
     detail::DiffParts parts_;         // the rest of the diff that the host is receiving
     DiffPtr state_;                   // until it is delivered
     detail::PendingChanges pending_;  // changes since the state was delivered
@@ -183,15 +164,13 @@ Discoverer::Discoverer(executor_type executor, const DiscoveryConfig& config, Ca
                        const WarmStart& warm_start) {
     detail::check_host_executor(executor, "Discoverer");
     detail::check_callback(callback, "Discoverer");
-    impl_ = std::make_shared<Impl>(executor, config, std::move(callback));
-    impl_->set_warm_start(warm_start);
+    impl_ = std::make_shared<Impl>(executor, config, std::move(callback), warm_start);
 }
 
 Discoverer::Discoverer(executor_type executor, const DiscoveryConfig& config,
                        const WarmStart& warm_start) {
     detail::check_host_executor(executor, "Discoverer");
-    impl_ = std::make_shared<Impl>(executor, config, nullptr);
-    impl_->set_warm_start(warm_start);
+    impl_ = std::make_shared<Impl>(executor, config, nullptr, warm_start);
 }
 
 Discoverer& Discoverer::operator=(Discoverer&& other) noexcept {

@@ -3,14 +3,12 @@
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/config/urls.hpp"
-#include "k8s_sd/detail/discovery/snapshots/warm_targets.hpp"
+#include "k8s_sd/detail/discovery/kubernetes_feed.hpp"
 #include "k8s_sd/detail/discovery/sources/file_targets.hpp"
 #include "k8s_sd/detail/discovery/sources/http_targets.hpp"
 #include "k8s_sd/detail/discovery/sources/source_state.hpp"
 #include "k8s_sd/detail/discovery/sources/target_list.hpp"
 #include "k8s_sd/detail/discovery/target_feed.hpp"
-#include "k8s_sd/detail/groups/group_watcher_impl.hpp"
-#include "k8s_sd/detail/sharing/discoverer_status.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <utility>
@@ -18,45 +16,6 @@
 namespace k8s_sd::inline v0::detail {
 
 namespace {
-
-/// The target groups of one role of a GroupWatcher.
-class KubernetesFeed final : public TargetFeed {
- public:
-    KubernetesFeed(const asio::any_io_executor& executor, const KubernetesTargets& targets,
-                   const WarmStart& warm_start)
-        : targets_(targets),
-          warm_start_(warm_start),
-          watcher_(GroupWatcher::acquire(executor, targets.config)) {}
-    ~KubernetesFeed() override {
-        if (warm_) warm_->stop();
-    }
-
-    void start(std::weak_ptr<GroupWatcher::Observer> observer) override {
-        if (subscription_) return;
-        if (!warm_start_.directory.empty()) {
-            warm_ = std::make_shared<WarmTargets>(*watcher_, targets_.config, targets_.role,
-                                                  warm_start_, std::move(observer));
-            warm_->start();
-            observer = warm_;
-        }
-        subscription_ = watcher_->subscribe(targets_.role, std::move(observer));
-    }
-    DiscovererStatus status() const override {
-        DiscovererStatus status = discoverer_status(subscription_.status());
-        status.cluster = targets_.config.view.cluster.name;
-        if (status.server.empty()) status.server = targets_.config.scope.api_server.url;
-        if (warm_) warm_->add_status(status);
-        return status;
-    }
-    void recheck() override { GroupRegistry::recheck(watcher_); }
-
- private:
-    const KubernetesTargets targets_;
-    const WarmStart warm_start_;
-    const std::shared_ptr<GroupWatcher> watcher_;
-    std::shared_ptr<WarmTargets> warm_;  // null: no snapshot, or not started
-    GroupWatcher::Subscription subscription_;
-};
 
 struct ProviderResolver {
     ResolvedProvider operator()(const DiscoveryConfig& config) const {
