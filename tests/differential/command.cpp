@@ -20,6 +20,13 @@ CommandOutput run_command(const std::string& command) {
     return output;
 }
 
+std::string find_program(const std::string& name) {
+    const char* folder = std::getenv("K8S_SD_PEERS");
+    const std::string where = folder ? std::string(folder) + "/" + name : name;
+    const CommandOutput output = run_command("command -v " + where);
+    return output.text.substr(0, output.text.find('\n'));
+}
+
 std::uint64_t setting(const char* variable, std::uint64_t fallback) {
     const char* text = std::getenv(variable);
     return text ? std::strtoull(text, nullptr, 10) : fallback;

@@ -13,6 +13,9 @@ struct CommandOutput {
 /// Runs the command in a shell.
 CommandOutput run_command(const std::string& command);
 
+/// The path in the folder $K8S_SD_PEERS, or of the installed program; empty: not found.
+std::string find_program(const std::string& name);
+
 /// The number in an environment variable.
 std::uint64_t setting(const char* variable, std::uint64_t fallback);
 

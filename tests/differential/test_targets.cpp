@@ -129,14 +129,6 @@ json::array make_questions(LabelDialect dialect, std::uint64_t seed, std::size_t
     return questions;
 }
 
-/// The path in the folder $K8S_SD_PEERS, or of the installed program; empty: not found.
-std::string find_program(const std::string& name) {
-    const char* folder = std::getenv("K8S_SD_PEERS");
-    const std::string where = folder ? std::string(folder) + "/" + name : name;
-    const CommandOutput output = run_command("command -v " + where);
-    return output.text.substr(0, output.text.find('\n'));
-}
-
 void compare_with_program(const Peer& peer) {
     const std::string program = find_program(peer.program);
     if (program.empty()) {

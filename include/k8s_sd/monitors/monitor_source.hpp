@@ -123,6 +123,10 @@ struct MonitorSourceConfig {
     WatchOptions watch{};             ///< options of LIST and WATCH
 };
 
+/// Checks the namespaces, the name of the owner and the times. Thread-safe.
+/// \throws ConfigError with the field, such as "MonitorSourceConfig::deny_namespaces"
+K8S_SD_EXPORT void validate(const MonitorSourceConfig&);
+
 /// A job made of a monitor.
 struct MonitorJob {
     /// "serviceMonitor/ns/name/0": also the name of the job. Jobs of `additionalScrapeConfigs` have

@@ -18,6 +18,18 @@ prometheus_cr:
   service_monitor_selector: {matchlabels: {release: monitoring}}
   probe_selector: {}
 """
+CR_SETTINGS = """
+  scrape_interval: 17s
+  scrape_protocols: [PrometheusText0.0.4]
+  scrape_classes:
+  - name: team
+    default: true
+    relabelings: [{action: replace, targetLabel: team, replacement: x}]
+"""
+CR_FILES = """
+  deny_fs_access_through_sms: true
+  scrape_classes: [{name: files, default: true, tlsConfig: {caFile: /ca}}]
+"""
 DROPPING = """
 kind: Prometheus
 metadata: {name: main, namespace: shop}
@@ -74,6 +86,25 @@ class Serving(unittest.TestCase):
             with serving("--sim", "--monitors-config", path, "--collectors", "1") as server:
                 until(lambda: {m["name"] for m in self.known(server)["monitors"]}
                       == {"api", "ledger"})
+
+    def test_the_file_of_a_target_allocator_says_how(self):
+        with file_with(CR + CR_SETTINGS) as path:
+            with serving("--sim", "--monitors-config", path, "--collectors", "1") as server:
+                job = until(lambda: self.configs(server, API))[API]
+                self.assertEqual(job["scrape_interval"], "17s")
+                self.assertEqual(job["scrape_protocols"], ["PrometheusText0.0.4"])
+                self.assertEqual([rule["replacement"] for rule in job["relabel_configs"]
+                                  if rule.get("target_label") == "team"], ["x"])
+        with file_with(CR + CR_FILES) as path:
+            with serving("--sim", "--monitors-config", path, "--collectors", "1") as server:
+                reason = until(lambda: self.reason(server, "api"))
+                self.assertIn("deny_fs_access_through_sms", reason)
+
+    def test_the_file_of_a_target_allocator_may_turn_monitors_off(self):
+        with file_with(CR.replace("enabled: true", "enabled: false")) as path, \
+                file_with("scrape_configs: []\n") as jobs:
+            with serving("--sim", "--monitors-config", path, "--config", jobs) as server:
+                self.assertIs(json.loads(server.ask("/api/ui/monitors")[2])["enabled"], False)
 
     def test_an_object_of_the_cluster_says_which(self):
         with serving("--sim", "--monitors-owner", "monitoring/main") as server:
@@ -162,6 +193,11 @@ class Serving(unittest.TestCase):
         status, _, body = server.ask("/api/ui/monitors")
         return json.loads(body) if status == 200 else {"monitors": []}
 
+    def reason(self, server, name):
+        """Why the ServiceMonitor of the name is refused, once it is."""
+        return next((m["reason"] for m in self.known(server)["monitors"]
+                     if m["name"] == name and m["state"] == "refused"), None)
+
     def with_jobs(self, server, count):
         monitors = self.known(server)
         return monitors if monitors.get("jobs") == count else None
@@ -199,8 +235,11 @@ class Arguments(unittest.TestCase):
             self.assertIn("service_monitor_selectors", text)
             self.assertIn("did you mean service_monitor_selector", text)
         with file_with("prometheus_cr: {allow_namespaces: [a], deny_namespaces: [b]}\n") as path:
-            self.assertIn("excludes allow_namespaces",
-                          self.refusal("--monitors-config", path, "--check"))
+            text = self.refusal("--monitors-config", path, "--check")
+            self.assertIn("prometheus_cr.deny_namespaces: excludes allow_namespaces", text)
+        with file_with("prometheus_cr: {allow_namespaces: [A]}\n") as path:
+            text = self.refusal("--monitors-config", path, "--check")
+            self.assertIn("prometheus_cr.allow_namespaces: A is no name of a namespace", text)
         self.assertIn("--dialect victoriametrics", self.refusal(
             "--sim", "--monitors-owner", "VMAgent/monitoring/main"))
         self.assertIn("KIND", self.refusal("--sim", "--monitors-owner", "Other/a/b"))

@@ -1,25 +1,19 @@
 """Prometheus loads the rules of examples/monitoring and evaluates them for running programs."""
 
 import contextlib
-import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
-import time
 import unittest
-import urllib.error
-import urllib.parse
-import urllib.request
 
 import harness
 from harness import TIMEOUT, file_with, running, simulated_cluster
 from program_metrics import ROOT, Metrics, two_clusters
 from test_peers import program as path_of
 
-sys.path.insert(0, str(ROOT / "tests/package/monitoring"))
+sys.path[:0] = [str(ROOT / "tests/package/monitoring"), str(ROOT / "tests/support")]
 import check_monitoring  # noqa: E402
+from prometheus_process import Prometheus  # noqa: E402
 
 PROMETHEUS = path_of("prometheus")
 LONG = 4 * TIMEOUT  # of a wait
@@ -32,65 +26,6 @@ scrape_configs:
 """
 
 
-class Prometheus:
-    """Listens at a port that the kernel chooses."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.known_port = None
-        with open(folder / "log", "wb") as log:
-            self.process = subprocess.Popen(
-                [PROMETHEUS, f"--config.file={folder}/prometheus.yml",
-                 "--web.listen-address=127.0.0.1:0", f"--storage.tsdb.path={folder}/data"],
-                env=harness.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-
-    def port(self):
-        """That of its listening socket, or None."""
-        process = pathlib.Path(f"/proc/{self.process.pid}")
-        with contextlib.suppress(OSError):  # files are closed, or the process ends, meanwhile
-            sockets = {os.readlink(file) for file in (process / "fd").iterdir()}
-            for line in (process / "net/tcp").read_text("ascii").splitlines()[1:]:
-                _, local, _, state, *_, inode = line.split()[:10]
-                if state == "0A" and f"socket:[{inode}]" in sockets:  # it listens
-                    return int(local.partition(":")[2], 16)
-        return None
-
-    def ask(self, path, **parameters):
-        """The answer of the API, or None before it is ready."""
-        self.known_port = self.known_port or self.port()
-        if not self.known_port:
-            return None
-        query = urllib.parse.urlencode(parameters)
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.known_port}/api/v1/{path}?{query}",
-                                        timeout=TIMEOUT) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as error:
-            with error:
-                if error.code != 503:
-                    raise AssertionError(error.read().decode()) from error
-            return None
-        except OSError:  # it may have ended: wait_for() shows its log
-            return None
-
-    def wait_for(self, path, is_wanted):
-        """The data of the first answer that is as wanted."""
-        end = time.monotonic() + LONG
-        while True:
-            if self.process.poll() is not None:
-                raise AssertionError((self.folder / "log").read_text("utf-8"))
-            answer = self.ask(path)
-            if answer and is_wanted(answer["data"]):
-                return answer["data"]
-            if time.monotonic() > end:
-                raise AssertionError(answer or (self.folder / "log").read_text("utf-8"))
-            time.sleep(0.2)
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
-
-
 @contextlib.contextmanager
 def prometheus_for(metrics):
     """Prometheus that scrapes these and has the rules, with absolute links to the pages."""
@@ -99,7 +34,8 @@ def prometheus_for(metrics):
         check_monitoring.rules_with_absolute_runbooks(folder)
         address = metrics.url.removeprefix("http://")
         (folder / "prometheus.yml").write_text(CONFIG.replace("ADDRESS", address), "utf-8")
-        with contextlib.closing(Prometheus(folder)) as prometheus:
+        started = Prometheus(PROMETHEUS, folder, LONG, harness.environment())
+        with contextlib.closing(started) as prometheus:
             yield prometheus
 
 

@@ -47,14 +47,18 @@ struct Table {
     explicit Table(const MonitorSourceConfig& config = {}) : table(config) {}
 
     void set_monitor(std::string_view spec) {
-        auto object = std::make_shared<Generic>();
-        object->metadata.namespace_ = "a";
-        object->metadata.name = "web";
-        object->content["spec"] = boost::json::parse(spec);
         ObjectDiff<Generic> diff;
         diff.full = true;
-        diff.added.push_back(std::move(object));
+        diff.added.push_back(monitor("web", spec));
         table.apply(MonitorKind::service_monitor, diff);
+    }
+    /// \param name  a literal: the object refers to it
+    static std::shared_ptr<const Generic> monitor(std::string_view name, std::string_view spec) {
+        auto object = std::make_shared<Generic>();
+        object->metadata.namespace_ = "a";
+        object->metadata.name = name;
+        object->content["spec"] = boost::json::parse(spec);
+        return object;
     }
     /// \param label  a literal: the object refers to it
     void list_namespace(std::string_view label) {
@@ -229,7 +233,30 @@ TEST_CASE("MonitorTable: the shard and the node replace placeholders") {
     }
 }
 
-TEST_CASE("MonitorTable: jobs share discovery and client, unless these have credentials") {
+TEST_CASE("MonitorTable: monitors with credentials of their own share discovery") {
+    Table t;
+    t.table.set_owner(owner_of_services());
+    ObjectDiff<Generic> diff;
+    diff.full = true;
+    for (const char* const name : {"x", "y"}) {
+        diff.added.push_back(Table::monitor(
+            name, R"({"selector": {}, "endpoints": [{"port": "https", "scheme": "https",
+                "tlsConfig": {"insecureSkipVerify": true},
+                "bearerTokenSecret": {"name": "S", "key": ")" +
+                      std::string(name) + R"("}}]})"));
+    }
+    t.table.apply(MonitorKind::service_monitor, diff);
+    REQUIRE(t.settles());
+    t.table.set_value(secret_s, secret_with({{"x", "token of x"}, {"y", "token of y"}}));
+    REQUIRE(t.settles());
+    const std::vector<MonitorJobPtr> jobs = t.table.jobs();
+    REQUIRE(jobs.size() == 2);
+    CHECK(jobs[0]->job->discovery.configs.pointer(0) == jobs[1]->job->discovery.configs.pointer(0));
+    CHECK(jobs[0]->job->client->auth.bearer_token == "token of x");
+    CHECK(jobs[1]->job->client->auth.bearer_token == "token of y");
+}
+
+TEST_CASE("MonitorTable: jobs share discovery, and a client without credentials") {
     MonitorSourceConfig config;
     config.api_server.url = "https://a:6443";
     Table t(config);
@@ -250,7 +277,7 @@ TEST_CASE("MonitorTable: jobs share discovery and client, unless these have cred
     CHECK(discovery(same[0]).api_server.url == "https://a:6443");
     CHECK(&*same[0]->job->client == &*same[1]->job->client);
     const auto other = jobs(R"(, "bearerTokenFile": "/token")");
-    CHECK(discovery(other[0]) == discovery(other[1]));
+    CHECK(&discovery(other[0]) == &discovery(other[1]));
     CHECK(other[0]->job->client->auth.bearer_token_file.empty());
     CHECK(other[1]->job->client->auth.bearer_token_file == "/token");
 }

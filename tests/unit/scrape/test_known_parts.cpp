@@ -44,12 +44,13 @@ TEST_CASE("Known parts: parts in use stay, others are dropped") {
     CHECK(parts.find(1, [](const std::string&) { return false; }) == nullptr);
 }
 
-TEST_CASE("Known parts: a job is known by its settings, whatever its name and rules") {
+TEST_CASE("Known parts: a job is known by its settings, whatever its name, rules and client") {
     detail::KnownParts parts;
     const std::string settings = R"("metrics_path": "/x", "scrape_interval": "5s")";
-    parts.add(keys_of(R"({"job_name": "a", )" + settings + "}"), job_with_path("/x"));
+    parts.add(keys_of("{" + settings + "}"), job_with_path("/x"));
     const ScrapeJob* known =
-        parts.job(keys_of(R"({"job_name": "b", )" + settings + R"(, "relabel_configs": null})"));
+        parts.job(keys_of(R"({"job_name": "b", "tls_config": {}, )" + settings +
+                          R"(, "bearer_token": "t", "params": {}, "relabel_configs": null})"));
     REQUIRE(known != nullptr);
     CHECK(known->scrape.metrics_path == "/x");
     CHECK(known->scrape.job_name.empty());
@@ -72,7 +73,12 @@ TEST_CASE("Known parts: nothing that may be secret is kept") {
         detail::KnownParts parts;
         parts.add(keys_of(keys), job_with_path("/x"));
         CHECK(parts.job(keys_of(keys)) == nullptr);
+        CHECK(parts.job({}) == nullptr);
     }
+    CHECK(
+        detail::common_settings(keys_of(R"({"job_name": "a", "scheme": "https", "bearer_token": "t",
+                          "tls_config": {}, "params": {"a": ["b"]}, "enable_http2": false})")) ==
+        keys_of(R"({"scheme": "https", "enable_http2": false})"));
     detail::KnownParts parts;
     const json::object plain = keys_of(R"({"kubernetes_sd_configs": [{"role": "pod"}]})");
     parts.add(plain, job_with_path("/x"));

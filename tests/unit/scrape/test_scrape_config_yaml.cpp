@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/scrape/scrape_job_reader.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
+#include "support/allocations.hpp"
 #include "support/config_fixtures.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -7,6 +8,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace scrape_config_yaml_tests {
@@ -14,6 +16,7 @@ namespace scrape_config_yaml_tests {
 using namespace k8s_sd;
 using namespace std::chrono_literals;
 using k8s_sd::test::config_error;
+using k8s_sd::test::memory_search;
 using k8s_sd::test::TemporaryDirectory;
 
 namespace {
@@ -283,6 +286,78 @@ TEST_CASE("ScrapeJobReader: a rule known from a job is read again for one with o
     CHECK(reader.read(entry("a", "utf8")).scrape.relabel_configs.size() == 1);
     CHECK_THROWS_AS(reader.read(entry("b", "legacy")), ScrapeConfigError);
     CHECK(reader.read(entry("c", "utf8")).scrape.relabel_configs.size() == 1);
+}
+
+TEST_CASE("ScrapeJobReader: jobs with credentials share discovery, and leave no secret behind") {
+    constexpr std::string_view secret = "a-secret-of-one-job-only";
+    constexpr std::string_view other = "and-the-secret-of-another-job";
+    const auto read = [](detail::ScrapeJobReader& reader, std::string_view keys) {
+        return reader.read({.keys = boost::json::parse(keys).as_object()});
+    };
+    detail::ScrapeJobReader reader({}, {});
+    memory_search.wanted = {secret, other};
+    memory_search.live.fill(nullptr);
+    memory_search.on = true;
+    {
+        const std::string common =
+            R"("scheme": "https", "kubernetes_sd_configs": [{"role": "pod",
+               "namespaces": {"names": ["a"]}}], "enable_http2": false, )";
+        const ScrapeJob a =
+            read(reader, R"({"job_name": "a", )" + common +
+                             R"("tls_config": {"server_name": "a"}, "bearer_token": ")" +
+                             std::string(secret) + R"("})");
+        const ScrapeJob b = read(reader, R"({"job_name": "b", )" + common +
+                                             R"("params": {"token": [")" + std::string(other) +
+                                             R"("]}, "basic_auth": {"username": "u",
+                                                "password": ")" +
+                                             std::string(other) + R"("}})");
+        const ScrapeJob c = read(reader, R"({"job_name": "c", )" + common + R"("params": {}})");
+        for (const ScrapeJob* const job : {&b, &c}) {
+            CHECK(job->discovery.configs.pointer(0) == a.discovery.configs.pointer(0));
+        }
+        CHECK(a.client->auth.bearer_token == secret);
+        CHECK(a.client->tls.server_name == "a");
+        CHECK_FALSE(a.client->enable_http2);
+        CHECK(b.scrape.job_name == "b");
+        CHECK(b.discovery.name == "b");
+        CHECK(b.client->auth.bearer_token.empty());
+        CHECK(b.client->auth.password == other);
+        CHECK_FALSE(b.client->enable_http2);
+        CHECK(b.scrape.params.at("token").front() == other);
+        CHECK(*c.client == ScrapeClient{.enable_http2 = false});
+        CHECK(c.scrape.params.empty());
+        CHECK(memory_search.in_live() > 0);
+    }
+    CHECK(memory_search.in_live() == 0);
+    memory_search.on = false;
+}
+
+TEST_CASE("ScrapeJobReader: a mistake of the client is found in a job with known settings") {
+    detail::ScrapeJobReader reader({}, {});
+    const auto read = [&](const char* more) {
+        return reader.read({.keys = boost::json::parse(R"({"job_name": "a", "scheme": "https")" +
+                                                       std::string(more) + "}")
+                                        .as_object()});
+    };
+    CHECK(read("").client->follow_redirects);
+    CHECK_FALSE(read(R"(, "follow_redirects": false)").client->follow_redirects);
+    CHECK_THROWS_AS(read(R"(, "bearer_token": "a", "bearer_token_file": "b")"), ScrapeConfigError);
+    CHECK_THROWS_AS(read(R"(, "tls_config": {"unknown": 1})"), ScrapeConfigError);
+    CHECK_THROWS_AS(read(R"(, "params": [])"), ScrapeConfigError);
+    CHECK(read("").client->auth == AuthConfig());
+}
+
+TEST_CASE("parse_scrape_configs: jobs share equal discovery") {
+    const ScrapeConfigFile file = parse(
+        "scrape_configs:\n"
+        "- {job_name: a, kubernetes_sd_configs: [{role: pod}, {role: node}]}\n"
+        "- {job_name: b, kubernetes_sd_configs: [{role: service}, {role: pod}], scheme: https}\n");
+    REQUIRE(file.jobs.size() == 2);
+    const auto& a = file.jobs[0].discovery.configs;
+    const auto& b = file.jobs[1].discovery.configs;
+    CHECK(a.pointer(0) == b.pointer(1));
+    CHECK(a[1].role == Role::node);
+    CHECK(b[0].role == Role::service);
 }
 
 TEST_CASE("parse_scrape_configs: a job is read in its dialect") {

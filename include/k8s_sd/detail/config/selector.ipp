@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/text/kubernetes_names.hpp"
+#include "k8s_sd/detail/text/label_names.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/selector.hpp"
@@ -9,16 +10,6 @@ namespace k8s_sd::inline v0 {
 namespace {
 
 constexpr std::string_view end_of_text = "the end";
-
-/// The common form of label values and of the name part of keys.
-bool is_name(std::string_view text) {
-    if (text.empty() || text.size() > 63) return false;
-    if (!detail::is_alphanumeric(text.front()) || !detail::is_alphanumeric(text.back()))
-        return false;
-    return std::all_of(text.begin(), text.end(), [](char c) {
-        return detail::is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
-    });
-}
 
 enum class Token { end, word, comma, open, close, equal, not_equal, not_, greater, less, bad };
 
@@ -119,7 +110,7 @@ class LabelParser {
             fail("the prefix of a label key must be a lower-case DNS name of at most 253 "
                  "characters");
         }
-        if (!is_name(prefixed ? text.substr(slash + 1) : text)) {
+        if (!detail::is_label_part(prefixed ? text.substr(slash + 1) : text)) {
             fail("a label key has 1 to 63 letters, digits, '-', '_' or '.' and begins and ends "
                  "with a letter or digit");
         }
@@ -161,7 +152,7 @@ class LabelParser {
         const Token token = current_.token;
         if (token == Token::end || token == Token::comma || token == Token::close) return {};
         if (token != Token::word) fail("expected a label value");
-        if (!is_name(current_.text)) {
+        if (!detail::is_label_part(current_.text)) {
             fail("a label value is empty or has at most 63 letters, digits, '-', '_' or '.' and "
                  "begins and ends with a letter or digit");
         }

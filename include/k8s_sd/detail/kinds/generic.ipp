@@ -24,8 +24,8 @@ std::string path_to(std::string_view around, std::string_view key) {
 /// Recursion is bounded: the decoder limits the depth of objects.
 std::optional<json::value> keep(const json::value& value, const std::string& path,
                                 const Fields& fields) {
-    if (fields.includes(Fields({path}))) return value;
     if (!fields.reaches(path)) return std::nullopt;
+    if (fields.includes(Fields({path}))) return value;
     if (const json::object* object = value.if_object()) {
         json::object kept;
         for (const auto& [key, member] : *object) {

@@ -50,18 +50,7 @@ void check_owner_name(const MonitorOwnerInput& input) {
 }
 
 const MonitorSourceConfig& checked(const MonitorSourceConfig& config) {
-    check_names("allow_namespaces", config.allow_namespaces);
-    check_names("deny_namespaces", config.deny_namespaces);
-    if (!config.allow_namespaces.empty() && !config.deny_namespaces.empty()) {
-        throw ConfigError("MonitorSourceConfig::deny_namespaces",
-                          "allow_namespaces has elements, too; give one of both");
-    }
-    check_owner_name(config.owner);
-    for (const Duration time : {config.sync_timeout, config.reference_timeout}) {
-        if (time < Duration::zero()) {
-            throw ConfigError("MonitorSourceConfig", "a time must not be negative");
-        }
-    }
+    validate(config);
     return config;
 }
 
@@ -69,6 +58,21 @@ const MonitorSourceConfig& checked(const MonitorSourceConfig& config) {
 constexpr Duration retry_pause = std::chrono::seconds(5);
 
 }  // namespace
+
+void validate(const MonitorSourceConfig& config) {
+    check_names("allow_namespaces", config.allow_namespaces);
+    check_names("deny_namespaces", config.deny_namespaces);
+    if (!config.allow_namespaces.empty() && !config.deny_namespaces.empty()) {
+        throw ConfigError("MonitorSourceConfig::deny_namespaces",
+                          "excludes allow_namespaces: remove one of both");
+    }
+    check_owner_name(config.owner);
+    for (const Duration time : {config.sync_timeout, config.reference_timeout}) {
+        if (time < Duration::zero()) {
+            throw ConfigError("MonitorSourceConfig", "a time must not be negative");
+        }
+    }
+}
 
 /// Watches on its strand; the table, and what status() reads, are guarded by the mutex.
 class MonitorSource::Impl final : public detail::RunState {

@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/monitors/names.hpp"
 #include "k8s_sd/detail/monitors/selectors.hpp"
+#include "k8s_sd/detail/text/label_names.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/error.hpp"
 
@@ -13,27 +14,6 @@ namespace {
 
 constexpr std::string_view selector_remedy =
     "correct the label selector; see Labels and Selectors of Kubernetes";
-
-/// The only requirement of a selector; nullopt for a text with another number of requirements.
-std::optional<LabelSelector::Requirement> only_requirement(const std::string& text) {
-    try {
-        const LabelSelector selector = LabelSelector::parse(text);
-        if (selector.requirements().size() != 1) return std::nullopt;
-        return selector.requirements().front();
-    } catch (const ConfigError&) {
-        return std::nullopt;
-    }
-}
-
-bool is_label_key(std::string_view key) {
-    const auto parsed = only_requirement(std::string(key));
-    return parsed && parsed->op == LabelSelector::Operator::exists && parsed->key == key;
-}
-
-bool is_label_value(std::string_view value) {
-    const auto parsed = only_requirement("key=" + std::string(value));
-    return parsed && parsed->values == std::vector<std::string>{std::string(value)};
-}
 
 void check_key(const ObjectView& at, std::string_view key) {
     if (!is_label_key(key)) {

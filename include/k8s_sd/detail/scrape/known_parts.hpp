@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -88,6 +89,13 @@ bool is_small(const SharedRule&);
 /// \returns nullopt for any other form, even a valid one
 std::optional<RelabelRule> plain_rule(const boost::json::value&);
 
+/// Keys of the client of a job, unless all jobs may share their value.
+bool is_of_client(std::string_view key);
+
+/// The keys of an entry that other entries repeat, in their order: no name, rules, parameters or
+/// credentials.
+boost::json::object common_settings(const boost::json::object& keys);
+
 /// Parts of earlier jobs with their meaning: a thousand monitors repeat nearly all of them.
 /// Bounded, and without secrets. Not thread-safe.
 class KnownParts {
@@ -98,9 +106,10 @@ class KnownParts {
     SharedRulePtr rule(const RuleText&, NameValidation names);
     void add(const RuleTextPtr&, NameValidation names, const SharedRulePtr&);
 
-    /// The job of an entry, without name and rules. \returns null if it is not known
+    /// The job that the common_settings() of an entry make. \returns null if it is not known
     const ScrapeJob* job(const boost::json::object& keys);
-    void add(const boost::json::object& keys, ScrapeJob);
+    /// \param settings  see common_settings()
+    void add(boost::json::object settings, ScrapeJob);
 
  private:
     struct Rule {

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/config/sd_config_reader.hpp"
 #include "k8s_sd/detail/scrape/known_parts.hpp"
 
 #include <boost/json/array.hpp>
@@ -41,7 +42,7 @@ bool is_plain_discovery(const boost::json::value& list) {
     return std::all_of(list.get_array().begin(), list.get_array().end(), is_plain);
 }
 
-/// The same: also headers and parameters may be secret.
+/// The same.
 bool is_plain(std::string_view key, const boost::json::value& value) {
     constexpr std::array<std::string_view, 24> plain{"honor_labels",
                                                      "honor_timestamps",
@@ -71,27 +72,27 @@ bool is_plain(std::string_view key, const boost::json::value& value) {
     return std::find(plain.begin(), plain.end(), key) != plain.end();
 }
 
-/// Whether the key is one of the settings of a job.
-bool is_setting(std::string_view key) {
-    return key != "job_name" && key != ScrapeEntry::targets_key && key != ScrapeEntry::metrics_key;
+bool is_common(std::string_view key) {
+    return key != "job_name" && key != ScrapeEntry::targets_key &&
+           key != ScrapeEntry::metrics_key && key != "params" && !is_of_client(key);
 }
 
-std::size_t hash_of_settings(const boost::json::object& keys) {
+std::size_t hash_of_common(const boost::json::object& keys) {
     constexpr std::size_t factor = 1'099'511'628'211U;
     std::size_t hash = 0;
     for (const auto& member : keys) {
-        if (!is_setting(member.key())) continue;
+        if (!is_common(member.key())) continue;
         hash = (hash ^ std::hash<std::string_view>()(member.key())) * factor;
         hash = (hash ^ std::hash<boost::json::value>()(member.value())) * factor;
     }
     return hash;
 }
 
-/// Whether the settings of the entry are these, in their order.
+/// Whether the common settings of the entry are these, in their order.
 bool has_settings(const boost::json::object& keys, const boost::json::object& settings) {
     auto expected = settings.begin();
     for (const auto& member : keys) {
-        if (!is_setting(member.key())) continue;
+        if (!is_common(member.key())) continue;
         if (expected == settings.end() || expected->key() != member.key() ||
             expected->value() != member.value()) {
             return false;
@@ -141,6 +142,20 @@ bool read_field(std::string_view key, const boost::json::value& value, RelabelRu
 
 }  // namespace
 
+bool is_of_client(std::string_view key) {
+    return key != "follow_redirects" && key != "enable_http2" &&
+           std::find(http_client_keys.begin(), http_client_keys.end(), key) !=
+               http_client_keys.end();
+}
+
+boost::json::object common_settings(const boost::json::object& keys) {
+    boost::json::object settings;
+    for (const auto& member : keys) {
+        if (is_common(member.key())) settings.emplace(member.key(), member.value());
+    }
+    return settings;
+}
+
 bool is_small(const SharedRule& rule) {
     constexpr std::size_t max_bytes = 1024;
     RelabelLimits limits;
@@ -173,22 +188,21 @@ void KnownParts::add(const RuleTextPtr& text, NameValidation names, const Shared
 }
 
 const ScrapeJob* KnownParts::job(const boost::json::object& keys) {
-    const Settings* const found = jobs_.find(hash_of_settings(keys), [&](const Settings& known) {
+    const Settings* const found = jobs_.find(hash_of_common(keys), [&](const Settings& known) {
         return has_settings(keys, known.text);
     });
     return found ? &found->job : nullptr;
 }
 
-void KnownParts::add(const boost::json::object& keys, ScrapeJob job) {
-    Settings settings{.job = std::move(job)};
-    for (const auto& member : keys) {
-        if (!is_setting(member.key())) continue;
-        if (!is_plain(member.key(), member.value())) return;
-        settings.text.emplace(member.key(), member.value());
-    }
-    settings.job.scrape.job_name.clear();
-    settings.job.discovery.name.clear();
-    jobs_.add(hash_of_settings(keys), std::move(settings));
+void KnownParts::add(boost::json::object settings, ScrapeJob job) {
+    const auto is_known_to_be_plain = [](const auto& member) {
+        return is_common(member.key()) && is_plain(member.key(), member.value());
+    };
+    if (!std::all_of(settings.begin(), settings.end(), is_known_to_be_plain)) return;
+    job.scrape.job_name.clear();
+    job.discovery.name.clear();
+    const std::size_t hash = hash_of_common(settings);
+    jobs_.add(hash, {std::move(settings), std::move(job)});
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -24,6 +24,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -194,6 +195,11 @@ SharedValue<ScrapeClient> read_client(const YamlValue& job, const std::string& f
     return SharedValue(std::move(client));
 }
 
+using SharedDiscovery = SharedList<DiscoveryConfig>::shared_pointer;
+struct ByValue {
+    bool operator()(const SharedDiscovery& a, const SharedDiscovery& b) const { return *a < *b; }
+};
+
 /// Reads a file top-down; each job starts as a copy of the settings of `global`. Errors in a job
 /// omit that job; other errors reject the file.
 class ScrapeConfigReader {
@@ -239,6 +245,7 @@ class ScrapeConfigReader {
         // The limits are those of one job. Its rules stay compiled until the next one.
         rule_reader_ = {};
         read_job(entry, {});
+        discoveries_.clear();  // they may have credentials
         if (!file_.failures.empty()) throw ScrapeConfigError(std::exchange(file_.failures, {}));
         ScrapeJob job = std::move(file_.jobs.back());
         file_.jobs.clear();
@@ -430,14 +437,15 @@ class ScrapeConfigReader {
     }
 
     void read_discovery(const YamlValue& job, const std::string& file_name, Job& discovery,
-                        Mistakes& mistakes) const {
+                        Mistakes& mistakes) {
         for (const YamlValue& entry : job["kubernetes_sd_configs"].items()) {
             mistakes.attempt([&] {
                 if (entry.is_null()) entry.fail("an entry must not be empty");
                 DiscoveryConfig config =
                     detail::read_sd_config(entry, options_.dialect, file_name, mistakes);
                 config.prometheus_version = options_.prometheus_version;
-                discovery.configs.push_back(std::move(config));
+                auto read = std::make_shared<const DiscoveryConfig>(std::move(config));
+                discovery.configs.share(*discoveries_.insert(std::move(read)).first);
             });
         }
         detail::read_target_configs(job, options_.dialect, file_name, discovery, mistakes);
@@ -493,6 +501,7 @@ class ScrapeConfigReader {
     std::map<std::string_view, RelabelRules> rules_of_global_;  ///< by key
     detail::RelabelRuleReader rule_reader_;
     std::set<std::string> names_;
+    std::set<SharedDiscovery, ByValue> discoveries_;  ///< of all jobs, which share equal ones
     ScrapeConfigFile file_;
     std::size_t unreported_ = 0;
     /// Bytes of `global` copied to jobs. Bounded, because a tiny job copies all of `global`.
@@ -559,22 +568,35 @@ class EntryReader {
         const boost::json::value* const name = keys.if_contains("job_name");
         if (name == nullptr || !name->is_string() || name->get_string().empty()) return {};
         const ScrapeJob* const known = known_.job(keys);
-        if (!known) {
-            boost::json::object rest;
-            for (const auto& member : keys) {
-                const std::string_view key = member.key();
-                const bool has_rules = key == detail::ScrapeEntry::targets_key ||
-                                       key == detail::ScrapeEntry::metrics_key;
-                if (!has_rules) rest.emplace(key, member.value());
-            }
-            ScrapeJob job = reader_.read_one(detail::yaml_of(std::move(rest), document));
-            known_.add(keys, job);
-            return job;
-        }
-        ScrapeJob job = *known;
+        ScrapeJob job = known ? *known : read_common_settings(keys);
         job.scrape.job_name = job.discovery.name = std::string(name->get_string());
+        if (const boost::json::value* const params = keys.if_contains("params")) {
+            job.scrape.params = read_params(detail::yaml_of(*params, document));
+        }
+        read_client_of(keys, job);
         validate(job.scrape);
         return job;
+    }
+
+    ScrapeJob read_common_settings(const boost::json::object& keys) {
+        boost::json::object settings = detail::common_settings(keys);
+        boost::json::object named = settings;
+        named["job_name"] = "any";
+        ScrapeJob job = reader_.read_one(detail::yaml_of(named, document));
+        known_.add(std::move(settings), job);
+        return job;
+    }
+
+    static void read_client_of(const boost::json::object& keys, ScrapeJob& job) {
+        boost::json::object client;
+        for (const auto& member : keys) {
+            if (detail::is_of_client(member.key())) client.emplace(member.key(), member.value());
+        }
+        if (client.empty()) return;
+        for (const char* const shared : {"follow_redirects", "enable_http2"}) {
+            if (const auto* const value = keys.if_contains(shared)) client.emplace(shared, *value);
+        }
+        job.client = read_client(detail::yaml_of(client, document), {});
     }
 
     static std::optional<RelabelRule> read_rule(const boost::json::value& json,

@@ -145,8 +145,11 @@ bool read_prometheus_cr(const json::value& value, const std::string& file,
     config.owner = owner_document(spec_of(cr), own_namespace);
     config.allow_namespaces = texts(cr, "allow_namespaces", file);
     config.deny_namespaces = texts(cr, "deny_namespaces", file);
-    if (!config.allow_namespaces.empty() && !config.deny_namespaces.empty()) {
-        fail(file, "deny_namespaces", "excludes allow_namespaces: remove one of both");
+    try {
+        validate(config);
+    } catch (const k8s_sd::ConfigError& e) {
+        const std::string& field = e.where();
+        fail(file, field.substr(field.rfind(':') + 1), e.problem());
     }
     config.deny_file_access = truth(cr, "deny_fs_access_through_sms", false, file);
     return truth(cr, "enabled", false, file);
