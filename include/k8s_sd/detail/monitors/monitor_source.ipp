@@ -54,7 +54,7 @@ const MonitorSourceConfig& checked(const MonitorSourceConfig& config) {
     check_names("deny_namespaces", config.deny_namespaces);
     if (!config.allow_namespaces.empty() && !config.deny_namespaces.empty()) {
         throw ConfigError("MonitorSourceConfig::deny_namespaces",
-                          "allow_namespaces has elements, too; give one of both");
+                          "allow_namespaces is set, too; set only one of them");
     }
     check_owner_name(config.owner);
     for (const Duration time : {config.sync_timeout, config.reference_timeout}) {

@@ -146,7 +146,7 @@ bool read_prometheus_cr(const json::value& value, const std::string& file,
     config.allow_namespaces = texts(cr, "allow_namespaces", file);
     config.deny_namespaces = texts(cr, "deny_namespaces", file);
     if (!config.allow_namespaces.empty() && !config.deny_namespaces.empty()) {
-        fail(file, "deny_namespaces", "excludes allow_namespaces: remove one of both");
+        fail(file, "deny_namespaces", "excludes allow_namespaces: remove one of them");
     }
     config.deny_file_access = truth(cr, "deny_fs_access_through_sms", false, file);
     return truth(cr, "enabled", false, file);
@@ -224,9 +224,9 @@ k8s_sd::MonitorSourceConfig monitors_config(const MonitorsOptions& options, bool
                                     config);
     }
     if (!k8s_sd::supports_monitors(options.dialect, config.owner)) {
-        throw k8s_sd::ConfigError(
-            options.owner.empty() ? options.file : "--monitors-owner",
-            "a VMAgent or VMSingle needs --dialect victoriametrics, and that needs one of both");
+        throw k8s_sd::ConfigError(options.owner.empty() ? options.file : "--monitors-owner",
+                                  "a VMAgent or VMSingle needs --dialect victoriametrics, and this "
+                                  "dialect needs one of them");
     }
     return config;
 }
