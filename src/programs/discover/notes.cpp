@@ -26,16 +26,13 @@ void note(const Options& options, k8s_sd::LogLevel level, cli::Event event,
           const std::string& text) {
     if (options.log.format != cli::LogFormat::text)
         return cli::EventLog("discover", options.log).write(level, event, text);
-    const auto line =
-        cli::StyledLine().add(log_time(options), cli::Tone::faint).add("discover: " + text);
-    write_line(cli::Terminal(STDERR_FILENO, options.colours), line);
+    write_line(cli::Terminal(STDERR_FILENO, options.colours),
+               cli::StyledLine().add(log_time(options) + "discover: " + text));
 }
 
 void comment(const Options& options, const std::string& text) {
-    const auto line = cli::StyledLine()
-                          .add(log_time(options), cli::Tone::faint)
-                          .add("# " + cli::printable(text, 2000));
-    write_line(cli::Terminal(STDERR_FILENO, options.colours), line);
+    write_line(cli::Terminal(STDERR_FILENO, options.colours),
+               cli::StyledLine().add(log_time(options) + "# " + cli::printable(text, 2000)));
 }
 
 k8s_sd::Logger logger_of(const Options& options) {
