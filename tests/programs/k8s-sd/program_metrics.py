@@ -69,9 +69,10 @@ class Metrics:
 
 
 def series_of(samples, *, before=None, instance="a"):
-    """An hour of these metrics as Prometheus stores them: gauges stay, a counter above 0, or
-    above its value before, grows by one a minute, and a histogram by as much as it has grown. \\param before: the metrics of an earlier scrape,
-    for the minutes BEFORE this hour"""
+    """An hour of these metrics as Prometheus stores them. Gauges stay. A counter above 0, or above
+    its value before, grows by one a minute, and a histogram by as much as it has grown.
+    \\param before: the metrics of an earlier scrape, for the minutes BEFORE this hour
+    """
     def by_key(found):
         return {(name, *sorted(labels.items())): (name, labels, value)
                 for name, labels, value in found}
@@ -94,8 +95,6 @@ def hour_of(name, value, former):
         return f"{former:.0f}+{int(value > former)}x60"
     if name.endswith("_timestamp_seconds"):
         return f"{value - time.time():.0f}x60"  # the time of promtool begins with 0
-    if name == "k8s_sd_program_oldest_unsynced_job_seconds" and value > 0:
-        return f"{value:.0f}+60x60"
     return f"{value:.0f}x60"
 
 
