@@ -170,7 +170,7 @@ struct DiscoveryConfig {
     /// Server-side filters; see Selector.
     std::vector<Selector> selectors{};
     /// The share of the role's objects; for roles pod, node and service only. Objects used for
-    /// attached metadata are watched in full. Objects outside of the share are dropped if the
+    /// attached metadata are watched in full. Objects outside the share are dropped if the
     /// server sends them.
     ObjectShare share{};
     /// How members of a fleet divide the discovered objects; by itself it affects only

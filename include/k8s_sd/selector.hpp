@@ -168,7 +168,7 @@ struct WatchQuery {
     std::string ns;              ///< empty: all namespaces
     std::string label_selector;  ///< empty: no filter
     std::string field_selector;  ///< empty: no filter
-    ObjectShare share{};  ///< objects outside of the share are dropped if the server sends them
+    ObjectShare share{};         ///< objects outside the share are dropped if the server sends them
     auto operator<=>(const WatchQuery&) const = default;
 };
 

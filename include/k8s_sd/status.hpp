@@ -69,12 +69,15 @@ constexpr std::string_view to_string(Waiting waiting) noexcept {
 
 /// The status of the LIST+WATCH of one URL.
 struct WatchStatus {
-    Kind kind = Kind::pod;    ///< kind of the watched objects
-    std::string ns;           ///< empty: all namespaces
-    bool synced = false;      ///< has been listed completely at least once
-    error_code error;         ///< error of the last attempt; none after a success
-    std::string message;      ///< the error in words, and its remedy; without secrets. May
-                              ///< quote untrusted text of the server.
+    Kind kind = Kind::pod;  ///< kind of the watched objects
+    std::string ns;         ///< empty: all namespaces
+    bool synced = false;    ///< has been listed completely at least once
+    error_code error;       ///< error of the last attempt; none after a success
+    std::string message;    ///< the error in words, and its remedy; without secrets. May
+                            ///< quote untrusted text of the server.
+    /// Whether the error is a response in another form than an API server's: of a proxy on the way,
+    /// or of another server because the URL is wrong.
+    bool foreign_response = false;
     unsigned failures = 0;    ///< failed attempts since the last success
     TimePoint since{};        ///< time of the last change of `error`
     std::size_t objects = 0;  ///< number of cached objects
@@ -94,7 +97,7 @@ struct WatchStatus {
     /// Version of HTTP of the last response, 1 for HTTP/1.1 or 2; 0: no response yet.
     unsigned http_version = 0;
     /// For the watch of a share (ObjectShare): whether the server sends only this share, by its own
-    /// statement (shardInfo of a list) or by evidence: an object outside of the share, or a
+    /// statement (shardInfo of a list) or by evidence: an object outside the share, or a
     /// streamed list with too many objects of the share for chance. nullopt: unknown.
     std::optional<bool> server_sharded;
     std::string server;   ///< URL of the API server

@@ -1,4 +1,5 @@
-"""A hub: an API server with ClusterProfiles and Secrets only, which are listed and watched."""
+"""An API server with few kinds of objects, which are listed and watched: by default a hub, with
+ClusterProfiles and Secrets."""
 
 import base64
 import contextlib
@@ -20,10 +21,11 @@ def kubeconfig(url):
 class Hub:
     """Its objects, by resource and name, and the events of watches."""
 
-    def __init__(self):
+    def __init__(self, kinds=None):
+        self.kinds = kinds or KINDS
         self.changed = threading.Condition()
         self.version = 1
-        self.objects = {resource: {} for resource in KINDS}
+        self.objects = {resource: {} for resource in self.kinds}
         self.events = []  # version, resource, event
         self.refused = set()  # resources
         self.ended = False
@@ -41,14 +43,17 @@ class Hub:
         self.secret(name, kubeconfig(url))
         self.profile(name)
 
-    def put(self, resource, name, content, labels=()):
+    def put(self, resource, name, content, labels=(), namespace="fleet"):
+        """\\param namespace  None: the object has none"""
         with self.changed:
             self.version += 1
             is_new = name not in self.objects[resource]
-            version, kind = KINDS[resource]
+            version, kind = self.kinds[resource]
             known = {"apiVersion": version, "kind": kind, **content,
-                     "metadata": {"namespace": "fleet", "name": name, "uid": "u-" + name,
-                                  "resourceVersion": str(self.version), "labels": dict(labels)}}
+                     "metadata": {"name": name, "uid": "u-" + name, "labels": dict(labels),
+                                  "resourceVersion": str(self.version)}}
+            if namespace:
+                known["metadata"]["namespace"] = namespace
             self.objects[resource][name] = known
             self.notify(resource, "ADDED" if is_new else "MODIFIED", known)
 
@@ -95,8 +100,8 @@ def handler_of(hub):
                 version = {"groupVersion": GROUP, "version": "v1alpha1"}
                 return self.reply(200, {"kind": "APIGroup", "name": "multicluster.x-k8s.io",
                                         "versions": [version], "preferredVersion": version})
-            if resource not in KINDS or resource in hub.refused:
-                code = 403 if resource in KINDS else 404
+            if resource not in hub.kinds or resource in hub.refused:
+                code = 403 if resource in hub.kinds else 404
                 return self.reply(code, {"kind": "Status", "apiVersion": "v1",
                                          "status": "Failure", "code": code,
                                          "reason": "Forbidden" if code == 403 else "NotFound",
@@ -108,7 +113,7 @@ def handler_of(hub):
             if "watch" in query:
                 return self.watch(resource, int(query.get("resourceVersion", ["0"])[0]))
             with hub.changed:
-                version, kind = KINDS[resource]
+                version, kind = hub.kinds[resource]
                 body = {"kind": kind + "List", "apiVersion": version,
                         "metadata": {"resourceVersion": str(hub.version)},
                         "items": list(hub.objects[resource].values())}
@@ -131,9 +136,9 @@ def handler_of(hub):
 
 
 @contextlib.contextmanager
-def simulated_hub():
-    """A hub, and its URL."""
-    hub = Hub()
+def simulated_hub(kinds=None):
+    """A hub, or another server with these kinds, and its URL."""
+    hub = Hub(kinds)
     with server_with(handler_of(hub)) as url:
         try:
             yield hub, url

@@ -145,6 +145,21 @@ class JsonHandler(http.server.BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(body)
 
+    def hold(self, *events):
+        """Sends the beginning of a watch, and leaves it open until the client closes it."""
+        with contextlib.suppress(ConnectionError):
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            for event in events:
+                self.wfile.write(json.dumps(event).encode() + b"\n")
+            self.wait_for_close()
+
+    def wait_for_close(self):
+        """Returns when the client closes the connection."""
+        with contextlib.suppress(ConnectionError):
+            self.rfile.read(1)
+
     def log_message(self, *_):
         pass
 
@@ -152,8 +167,7 @@ class JsonHandler(http.server.BaseHTTPRequestHandler):
 class SilentHandler(JsonHandler):
     """Never answers."""
     def do_GET(self):
-        with contextlib.suppress(ConnectionError):
-            self.rfile.read(1)  # until the client closes
+        self.wait_for_close()
 
 
 @contextlib.contextmanager

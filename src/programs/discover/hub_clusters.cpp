@@ -23,10 +23,6 @@ k8s_sd::DiscoveryConfig without_server(k8s_sd::DiscoveryConfig config,
     return config;
 }
 
-std::string name_of(const k8s_sd::InventoryCluster& cluster) {
-    return cluster.ns + "/" + cluster.name;
-}
-
 }  // namespace
 
 HubClusters::HubClusters(boost::asio::io_context& io, const Options& options)
@@ -66,19 +62,9 @@ bool HubClusters::wait(cli::ExitStatus& status) {
 }
 
 void HubClusters::take(const k8s_sd::InventoryDiff& diff) {
-    for (const k8s_sd::InventoryCluster& cluster : diff.removed) clusters_.erase(name_of(cluster));
-    for (const k8s_sd::InventoryCluster& cluster : diff.updated) {
-        k8s_sd::InventoryCluster& known = clusters_[name_of(cluster)];
-        if (!cluster.problem.empty() && cluster.problem != known.problem) {
-            note(options_, k8s_sd::LogLevel::warning, cli::Event::cluster_unusable,
-                 "cluster " + cli::printable(name_of(cluster), 200) + ": " +
-                     cli::printable(cluster.problem, 2000));
-        }
-        known = cluster;
-    }
-    std::vector<k8s_sd::InventoryCluster> all;
-    for (const auto& [name, cluster] : clusters_) all.push_back(cluster);
-    auto configs = configs_of_clusters(without_server(options_.config, options_.clusters), all);
+    for (const std::string& problem : clusters_.apply(diff))
+        note(options_, k8s_sd::LogLevel::warning, cli::Event::cluster_unusable, problem);
+    auto configs = clusters_.configs(without_server(options_.config, options_.clusters));
     const bool is_change = !std::exchange(listed_, true) || configs != configs_;
     configs_ = std::move(configs);
     if (is_change && on_change_) on_change_();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/cluster_list.hpp"
 #include "cli/command_line.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/inventory/cluster_inventory.hpp"
@@ -7,8 +8,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <functional>
-#include <map>
-#include <string>
 #include <vector>
 
 namespace discover {
@@ -38,7 +37,7 @@ class HubClusters {
 
     boost::asio::io_context& io_;
     const Options options_;
-    std::map<std::string, k8s_sd::InventoryCluster> clusters_;  ///< by namespace and name
+    cli::ClusterList clusters_;
     std::vector<k8s_sd::DiscoveryConfig> configs_;
     bool listed_ = false;
     std::function<void()> on_change_;

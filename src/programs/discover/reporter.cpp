@@ -1,14 +1,6 @@
 #include "reporter.hpp"
 
-#include "cli/terminal_text.hpp"
-
-#include <iostream>
-
 namespace discover {
-
-void Reporter::comment(const std::string& text) {
-    std::cerr << "# " << cli::printable(text, 2000) << std::endl;
-}
 
 std::unique_ptr<Reporter> make_reporter(LineWriter& out, const Options& options,
                                         const std::string& server) {

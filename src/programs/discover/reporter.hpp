@@ -19,7 +19,8 @@ class Reporter {
     /// Every job has delivered its complete state.
     virtual void synced() {}
     /// A note besides results, such as a change of the simulated cluster.
-    virtual void comment(const std::string& text);
+    /// \returns whether the output has it
+    virtual bool comment(const std::string&) { return false; }
 };
 
 /// \param server  URL of the server, for users

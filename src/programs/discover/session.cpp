@@ -96,13 +96,10 @@ k8s_sd::TargetGroupDiff changes(const k8s_sd::TargetGroups& from, const k8s_sd::
 bool is_hopeless(const k8s_sd::WatchStatus& watch) {
     using enum k8s_sd::errc;
     if (watch.synced || watch.failures < 2) return false;
-    // Something on the way may refuse one form of the request, and the watch tries other ones. Only
-    // then the remedy in the message doubts that this is an API server.
+    // Something on the way may refuse one form of the request, and the watch tries other ones.
     constexpr unsigned forms = 5;
-    const bool is_foreign = watch.message.find("Kubernetes API server") != std::string::npos;
-    if (is_foreign && watch.failures < forms &&
-        (watch.error == bad_request || watch.error == forbidden))
-        return false;
+    const bool may_be_form = watch.error == bad_request || watch.error == forbidden;
+    if (watch.foreign_response && may_be_form && watch.failures < forms) return false;
     // An untrusted certificate, or one for another name.
     if (std::string_view(watch.error.category().name()) == "asio.ssl") return true;
     for (const auto code :
@@ -144,8 +141,8 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out, 
 
 void Session::install_environment() {
     k8s_sd::Environment environment;
-    environment.logger = logger_of(options_);
     set_up_recording(environment);
+    environment.logger = logger_of(options_);
     k8s_sd::install(io_, environment);
 }
 
@@ -158,11 +155,11 @@ void Session::set_up_recording(k8s_sd::Environment& environment) {
     k8s_sd::sim::Recording recording = cli::usable_recording(options_.replay_file);
     cli::prepare_to_replay(recording, options_.config);
     replay_end_ = std::min(recording.duration(), options_.until.value_or(k8s_sd::Duration::max()));
+    options_.replay_clock = replay_clock_ = std::make_shared<k8s_sd::sim::ManualClock>();
     if (recording.end == k8s_sd::sim::RecordingEnd::cut) {
         note(k8s_sd::LogLevel::warning, Event::replay,
              "the recording is cut; it is replayed to there");
     }
-    options_.replay_clock = replay_clock_ = std::make_shared<k8s_sd::sim::ManualClock>();
     replay_ = std::make_shared<k8s_sd::sim::ReplayConnector>(std::move(recording), replay_clock_);
     environment.clock = replay_clock_;
     environment.connector = replay_;
@@ -205,8 +202,8 @@ void Session::note(k8s_sd::LogLevel level, Event event, const std::string& text)
 }
 
 void Session::comment(Event event, const std::string& text) {
-    if (is_text(options_)) return reporter_->comment(text);
-    log_.write(k8s_sd::LogLevel::info, event, text);
+    if (!is_text(options_)) return log_.write(k8s_sd::LogLevel::info, event, text);
+    if (!reporter_->comment(text)) discover::comment(options_, text);
 }
 
 void Session::find_server() {
@@ -261,10 +258,14 @@ std::vector<k8s_sd::DiscoveryConfig> Session::usable_clusters() {
     return usable;
 }
 
+std::string Session::why_no_cluster() const {
+    return "none of the " + std::to_string(hub_->size()) +
+           " ClusterProfiles of the hub has a usable cluster";
+}
+
 /// There may be some later.
 std::string Session::without_clusters() {
-    const std::string why = "none of the " + std::to_string(hub_->size()) +
-                            " ClusterProfiles of the hub has a usable cluster";
+    const std::string why = why_no_cluster();
     if (options_.once) throw cli::Unusable("--cluster-profiles: " + why);
     note(k8s_sd::LogLevel::warning, Event::clusters_changed, why + " yet");
     options_.jobs = 0;
@@ -340,12 +341,28 @@ void Session::move_cluster(unsigned job, const k8s_sd::DiscoveryConfig& config) 
     if (is_back) ++options_.jobs;
     if (state.delivered || state.groups.group_count() > 0) {
         const bool was_moving_away = state.move && state.move->other_server;
-        state.move = Move{was_moving_away || is_other_server(configs_[job], config), {}};
+        state.move =
+            Move{.other_server = was_moving_away || is_other_server(configs_[job], config)};
     }
     configs_[job] = config;
     comment(Event::clusters_changed, "cluster " + config.cluster.name +
                                          (is_back ? " is back" : " has another server or access"));
+    if (state.move) {
+        discoverers_[job]->set_status_callback(
+            [this, job](const k8s_sd::DiscovererStatus& status) { on_move_status(job, status); });
+    }
     discoverers_[job]->async_run(boost::asio::detached);
+}
+
+/// The targets of before stay as long as it takes, so they must not pass for those of the new
+/// server.
+void Session::on_move_status(unsigned job, const k8s_sd::DiscovererStatus& status) {
+    std::optional<Move>& move = jobs_[job].move;
+    if (stopped_ || !move || !status.error || std::exchange(move->reported, true)) return;
+    note(k8s_sd::LogLevel::warning, Event::cluster_unusable,
+         "cluster " + cli::printable(configs_[job].cluster.name, 200) +
+             ": its targets are those of before, until its new server or access works: " +
+             cli::printable(status.message, 2000));
 }
 
 void Session::remove_cluster(unsigned job) {
@@ -486,9 +503,12 @@ void Session::on_synced() {
     });
 }
 
+/// Without any cluster of a hub there is no complete state, unless there was one before.
 void Session::on_timeout() {
     if (stopped_) return;
-    if (all(&JobState::delivered)) return stop(cli::exit_fine);
+    const bool is_moving = std::any_of(jobs_.begin(), jobs_.end(),
+                                       [](const JobState& job) { return job.move.has_value(); });
+    if (is_complete_ && !is_moving && all(&JobState::delivered)) return stop(cli::exit_fine);
     stop_unsynced("after " + in_seconds(*options_.timeout));
 }
 
@@ -519,7 +539,8 @@ void Session::stop_unsynced(const std::string& why) {
     if (progress_) progress_->stop();
     const std::string fleet = shared_jobs_.empty() ? "" : "  fleet: " + member_->in_words() + "\n";
     const std::string head = "not synced " + why + ":";
-    const std::string details = unsynced_watches(watches()) + fleet;
+    const std::string hub = options_.jobs == 0 ? "  " + why_no_cluster() + "\n" : "";
+    const std::string details = unsynced_watches(watches()) + fleet + hub;
     if (is_text(options_)) {
         const auto line = cli::StyledLine().add("discover: " + head, cli::Tone::warning);
         std::cerr << errors_.whole(line) << '\n' << details;

@@ -49,6 +49,7 @@ class Session {
     /// The other server, or the other access, of a cluster with reported targets.
     struct Move {
         bool other_server = false;      ///< its objects are others, even those of equal names
+        bool reported = false;          ///< that it fails
         k8s_sd::TargetGroups groups{};  ///< replace the reported ones once they are complete
     };
 
@@ -71,6 +72,7 @@ class Session {
     /// \returns the servers, in words
     std::string find_clusters();
     std::string without_clusters();
+    std::string why_no_cluster() const;
     /// Those of the hub; the log has the others, once for each reason.
     std::vector<k8s_sd::DiscoveryConfig> usable_clusters();
     void join_fleet();
@@ -80,6 +82,7 @@ class Session {
     void on_clusters();
     void add_cluster(const k8s_sd::DiscoveryConfig&);
     void move_cluster(unsigned job, const k8s_sd::DiscoveryConfig&);
+    void on_move_status(unsigned job, const k8s_sd::DiscovererStatus&);
     void remove_cluster(unsigned job);
     /// The job of a cluster, which may be gone.
     std::optional<unsigned> job_of(const std::string& cluster) const;

@@ -2,12 +2,10 @@
 #include "reporter.hpp"
 #include "target_pairs.hpp"
 #include "text_labels.hpp"
+#include "time_of_day.hpp"
 
 #include <unistd.h>
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <ctime>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,21 +25,6 @@ using k8s_sd::TargetGroupPtr;
 
 /// Maximum of lines for one diff; further ones are only counted. Other formats print everything.
 constexpr std::size_t max_lines = 40;
-
-/// "14:03:07.123"; of a replay, the time since its beginning.
-std::string time_of_day(const Options& options) {
-    using std::chrono::milliseconds;
-    const auto now = options.replay_clock ? options.replay_clock->now().time_since_epoch()
-                                          : std::chrono::system_clock::now().time_since_epoch();
-    const auto count = std::chrono::duration_cast<milliseconds>(now).count();
-    const auto seconds = static_cast<std::time_t>(count / 1000);
-    std::tm parts{};
-    options.replay_clock ? ::gmtime_r(&seconds, &parts) : ::localtime_r(&seconds, &parts);
-    char text[32];
-    const std::size_t end = std::strftime(text, sizeof(text), "%H:%M:%S", &parts);
-    std::snprintf(text + end, sizeof(text) - end, ".%03d", static_cast<int>(count % 1000));
-    return text;
-}
 
 std::string heading(const Options& options, const std::string& server) {
     const auto& config = options.config;
@@ -97,10 +80,11 @@ class TextReporter final : public Reporter {
                  .add(". Ctrl-C ends."));
     }
 
-    void comment(const std::string& text) override {
+    bool comment(const std::string& text) override {
         line(StyledLine()
                  .add(time_of_day(options_) + "  ", Tone::faint)
                  .add("# " + printable(text, 2000), Tone::note));
+        return true;
     }
 
  private:

@@ -389,9 +389,9 @@ void Program::on_clusters(const k8s_sd::InventoryDiff& diff,
         return;
     std::vector<std::string> updated, removed;
     for (const k8s_sd::InventoryCluster& cluster : diff.updated)
-        updated.push_back(cli::printable(name_of(cluster), 200));
+        updated.push_back(cli::printable(cli::name_of(cluster), 200));
     for (const k8s_sd::InventoryCluster& cluster : diff.removed)
-        removed.push_back(cli::printable(name_of(cluster), 200));
+        removed.push_back(cli::printable(cli::name_of(cluster), 200));
     log_.write(
         k8s_sd::LogLevel::info, Event::clusters_changed,
         "ClusterProfiles: " + plural(servers.size(), "usable cluster") +

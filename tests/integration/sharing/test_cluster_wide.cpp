@@ -365,6 +365,27 @@ TEST_CASE("Cluster-wide: a configuration that is applied again asks again, once 
     CHECK(host.problems().empty());
 }
 
+TEST_CASE("Cluster-wide: a configuration with further namespaces asks again, too") {
+    Namespaces n;
+    n.refuse(403);
+    JobHost host(n.context.get_executor());
+    Job job;
+    job.name = "j";
+    job.configs = {n.config()};
+    host.manager->apply_config({job});
+    host.run();
+    n.settle();
+    n.server.set_intercept({});
+    DiscoveryConfig more = n.config();
+    more.namespaces.push_back("other");
+    job.configs = {more};
+    host.manager->apply_config({job});
+    n.advance(1min + 10s);
+    CHECK(host.manager->status().front().configs.front().status.watches.size() == 1);
+    CHECK(n.pods().watchers == 1);
+    CHECK(host.problems().empty());
+}
+
 TEST_CASE("Cluster-wide: what one server has refused is asked for on another one") {
     TwoServers s;
     for (const char* ns : {"a", "b", "c"}) {

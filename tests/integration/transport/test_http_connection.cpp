@@ -407,7 +407,7 @@ TEST_CASE("HttpConnection: what wants TLS is asked whether it does, until a head
     f.settle();
     if (!answer.ec) f.connector->last->end();
     f.settle();
-    CHECK(answer.text.ends_with("; does it want https://?"));
+    CHECK(answer.text.ends_with("; should the URL start with https://?"));
 }
 
 TEST_CASE("HttpConnection: a server that speaks HTTP/2 only is said to") {

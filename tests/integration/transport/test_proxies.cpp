@@ -217,7 +217,8 @@ TEST_CASE("Proxy: a server other than a proxy, or none, is reported as such") {
         Behind net({.answer = "HTTP/1.1 400 Bad Request\r\n\r\n"});
         const Outcome outcome = net.fail(net.stream(net.target(Protocol::https)));
         CHECK(outcome.ec == errc::proxy_failed);
-        CHECK(outcome.text == net.name("https") + " does not speak TLS; does it want http://?");
+        CHECK(outcome.text ==
+              net.name("https") + " does not speak TLS; should the URL start with http://?");
     }
     SECTION("it speaks SOCKS5") {
         Behind net({.answer = "\x05\xff"});

@@ -405,17 +405,17 @@ TEST_CASE("TLS client: says so when the peer does not speak TLS or hangs up") {
         net.server->async_write(asio::buffer("HTTP/1.1 400 Bad Request\r\n\r\n", 28),
                                 net.on_io(written));
         REQUIRE(net.run_until([&] { return net.connected.done(); }));
-        CHECK(net.connected.text ==
-              "127.0.0.1:" + net.port() + " does not speak TLS; does it want http://?");
+        CHECK(net.connected.text == "127.0.0.1:" + net.port() +
+                                        " does not speak TLS; should the URL start with http://?");
     }
     SECTION("end of stream") {
         char hello[4096];
         net.read(*net.server, asio::buffer(hello));  // unread bytes would make it a reset
         net.server.reset();
         REQUIRE(net.run_until([&] { return net.connected.done(); }));
-        CHECK(net.connected.text ==
-              "127.0.0.1:" + net.port() +
-                  " closed the connection during the TLS handshake; does it want http://?");
+        CHECK(net.connected.text == "127.0.0.1:" + net.port() +
+                                        " closed the connection during the TLS handshake; should "
+                                        "the URL start with http://?");
     }
     CHECK(*net.connected.ec);
 }

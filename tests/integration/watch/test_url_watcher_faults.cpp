@@ -167,6 +167,8 @@ TEST_CASE("URLWatcher: a refusal is explained, keeps the objects and is tried ag
     const bool is_one = with_body || c.code != 403;
     CHECK(
         contains(status.message, is_one ? c.advice : "not the answer of a Kubernetes API server"));
+    const bool is_marked = c.code == 302 || (!with_body && (c.code == 403 || c.code == 422));
+    CHECK(status.foreign_response == is_marked);
     CHECK(contains(status.message, "why it was refused") == with_body);
     CHECK(status.failures >= (c.code == 404 ? 2 : 3));
     CHECK(status.failures == f.server.requests().size());
@@ -178,6 +180,7 @@ TEST_CASE("URLWatcher: a refusal is explained, keeps the objects and is tried ag
     CHECK(f.probe.names().size() == (listing ? 0 : 2));
     CHECK(status.synced == !listing);
     f.check_recovered();
+    CHECK_FALSE(f.probe.status().foreign_response);
     CHECK(f.take_log() == Texts{f.server.url() + "/api/v1/pods: works again"});
 }
 

@@ -55,8 +55,9 @@ FAULTS = {
     "members vanish": (1, "K8sSdFleetViewHeld"),
     "a member has another view": (15, "K8sSdFleetViewsDiffer"),
 }
-# Connections and requests of clients are no part of the simulation: tests/programs/k8s-sd/
-# test_metrics.py has the fault of this alert.
+# Connections and requests of clients are no part of the simulation. tests/programs/k8s-sd has a
+# fault of a running program for this alert, as for each other one (test_metrics.py,
+# test_alerts.py).
 OF_REAL_PROGRAMS = {"K8sSdClientsRefused"}
 
 

@@ -161,13 +161,6 @@ def handler_of_nodes(*names):
             return self.reply(200, {"kind": "NodeList", "apiVersion": "v1", "items": items,
                                     "metadata": {"resourceVersion": "1"}})
 
-        def hold(self):
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.end_headers()
-            with contextlib.suppress(ConnectionError):
-                self.rfile.read(1)  # until the client closes
-
     return Handler
 
 
@@ -285,6 +278,41 @@ class Profiles(unittest.TestCase):
                 self.assertEqual(program.line(), "changed targets=0 added=0 updated=0 removed=2")
                 self.assertEqual(program.signal(signal.SIGTERM), 0)
 
+    def test_a_hub_without_clusters_has_nothing_in_time(self):
+        with simulated_hub() as (hub, url):
+            hub.profile("lost")
+            for log_format in ("text", "json"):
+                result = run("discover", "--api-server", url, *self.FLEET, "--timeout", "0.5",
+                             "--log-format", log_format)
+                self.assertEqual(result.returncode, 3, result.stderr)
+                self.assertRegex(result.stderr, r"not synced after 0\.5 s:(\\n|\n)  none of the 1 "
+                                 "ClusterProfiles of the hub has a usable cluster")
+
+    def test_a_hub_whose_clusters_are_gone_had_something_in_time(self):
+        with simulated_hub() as (hub, url), server_with(handler_of_nodes("a")) as blue:
+            hub.cluster("blue", blue)
+            with running("discover", "--api-server", url, *self.FLEET, "--output", "quiet",
+                         "--timeout", "6") as program:
+                program.line()
+                hub.remove("clusterprofiles", "blue")
+                program.log_line_with("# cluster fleet/blue is gone")
+                self.assertEqual(program.process.wait(TIMEOUT), 0)
+
+    def test_targets_of_before_are_named_as_such_while_the_new_server_is_away(self):
+        with simulated_hub() as (hub, url), server_with(handler_of_nodes("a")) as blue:
+            hub.cluster("blue", blue)
+            with running("discover", "--api-server", url, *self.FLEET, "--output", "quiet",
+                         "--timeout", "6") as program:
+                self.assertEqual(program.line(), "synced targets=1 groups=1 jobs=1")
+                hub.cluster("blue", "http://127.0.0.1:1")
+                line = program.log_line_with("cluster fleet/blue: ")
+                self.assertIn("its targets are those of before", line)
+                self.assertIn("connection refused", line)
+                # The state is not that of the clusters of the hub.
+                program.log_line_with("not synced after 6 s:")
+                self.assertIn("  fleet/blue: nodes: ", program.log_line())
+                self.assertEqual(program.process.wait(TIMEOUT), 3)
+
     def test_targets_of_all_clusters_have_their_names(self):
         with simulated_hub() as (hub, url), simulated_cluster() as blue, \
                 simulated_cluster() as green:
@@ -297,7 +325,7 @@ class Profiles(unittest.TestCase):
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual({target[label] for target in json.loads(result.stdout)},
                                  {"fleet/blue", "fleet/green"})
-                self.assertRegex(result.stderr, "(?m)^discover: cluster fleet/lost: ")
+                self.assertRegex(result.stderr, "(?m)^[0-9:.]+  discover: cluster fleet/lost: ")
 
     def test_a_hub_that_is_away_is_named_in_time(self):
         result = run("discover", "--api-server", "http://127.0.0.1:1", *self.FLEET, "--once",

@@ -81,7 +81,11 @@ class NotSynced(unittest.TestCase):
         with closed_port() as port:
             errors = self.unsynced(port)
         self.assertRegex(errors, rf"\n  pods: .*127\.0\.0\.1:{port}.* connection refused")
-        self.assertRegex(errors, "k8s_sd: warning: ")
+        self.assertRegex(errors, r"(?m)^\d\d:\d\d:\d\d\.\d{3}  k8s_sd: warning: ")
+
+    def test_times_can_be_left_out(self):
+        with closed_port() as port:
+            self.assertRegex(self.unsynced(port, "--no-log-times"), "(?m)^k8s_sd: warning: ")
 
     def test_the_log_can_be_turned_off(self):
         with closed_port() as port:

@@ -191,7 +191,7 @@ class Ending(unittest.TestCase):
             errors = program.process.stderr.read()
             self.assertEqual(program.process.wait(), 0)
         for line in errors.splitlines():
-            self.assertRegex(line, "^# ")
+            self.assertRegex(line, r"^\d\d:\d\d:\d\d\.\d{3}  # ")
 
     def test_output_that_cannot_be_written_is_an_error(self):
         with open("/dev/full", "w") as full:

@@ -64,13 +64,13 @@ class BusyWatch(JsonHandler):
                              "metadata": {"resourceVersion": str(100 * len(self.lists))}})
 
     def watch(self):
+        if len(self.lists) > 1:
+            self.hold()
+            return
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        if len(self.lists) > 1:
-            self.rfile.read(1)  # until the client closes the connection
-            return
         for version in range(101, 126):
             filling = "".join(hashlib.sha256(f"{version} {i}".encode()).hexdigest()
                               for i in range(1600))
@@ -125,7 +125,7 @@ class Recordings(unittest.TestCase):
         result = self.replay("--output", "json")
         self.assertTrue(recorded.startswith(result.stdout))
         self.assertEqual(result.stderr,
-                         "discover: the recording is cut; it is replayed to there\n")
+                         "00:00:00.000  discover: the recording is cut; it is replayed to there\n")
 
     def test_other_options_than_recorded_are_noticed(self):
         self.record()

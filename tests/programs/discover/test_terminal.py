@@ -216,17 +216,10 @@ def hostile_cluster():
             if "watch=" not in self.path:
                 self.reply(200, page)
                 return
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Connection", "close")
-            self.end_headers()
             changed = json.loads(json.dumps(pod))
             changed["status"]["phase"] = HOSTILE + "!"
             changed["metadata"]["resourceVersion"] = "2"
-            event = json.dumps({"type": "MODIFIED", "object": changed}) + "\n"
-            with contextlib.suppress(ConnectionError):
-                self.wfile.write(event.encode())
-                self.rfile.read(1)  # until the client closes the connection
+            self.hold({"type": "MODIFIED", "object": changed})
 
     return server_with(Handler)
 

@@ -15,6 +15,9 @@ sys.path.insert(0, str(ROOT / "tests/package/monitoring"))
 import rule_tests  # noqa: E402
 
 
+BEFORE = 40  # minutes
+
+
 def two_clusters(role, url):
     """A configuration of a cluster that is there, and one that is away."""
     return f"""
@@ -30,8 +33,12 @@ class Metrics:
     """Those of the program that listens there. \\param ca: the file of its authority, with TLS"""
 
     def __init__(self, program, ca=None):
-        self.url = program.line_with(r"^listens at (https?://.*)$").group(1)
+        self.url = self.url_of(program)
         self.context = ssl.create_default_context(cafile=ca) if ca else None
+
+    @staticmethod
+    def url_of(program):
+        return program.line_with(r"^listens at (https?://.*)$").group(1)
 
     def text(self):
         with urllib.request.urlopen(self.url + "/metrics", timeout=TIMEOUT,
@@ -61,13 +68,34 @@ class Metrics:
             time.sleep(0.05)
 
 
-def series_of(samples):
-    """An hour of these metrics as Prometheus stores them: gauges stay, and a counter above 0 grows
-    by one a minute."""
-    for name, labels, value in samples:
-        is_counter = re.search("_(total|bucket|sum|count)$", name)
-        yield rule_tests.series(name, labels, "a", f"0+{int(value > 0)}x60" if is_counter
-                                else f"{value:.0f}x60")
+def series_of(samples, *, before=None, instance="a"):
+    """An hour of these metrics as Prometheus stores them. Gauges stay. A counter above 0, or above
+    its value before, grows by one a minute, and a histogram by as much as it has grown.
+    \\param before: the metrics of an earlier scrape, for the minutes BEFORE this hour
+    """
+    def by_key(found):
+        return {(name, *sorted(labels.items())): (name, labels, value)
+                for name, labels, value in found}
+
+    now, then = by_key(samples), by_key(before or [])
+    for key in {**then, **now}:
+        name, labels, _ = now.get(key) or then[key]
+        former = then[key][2] if key in then else 0
+        parts = []
+        if before is not None:
+            parts.append(f"{former:.0f}x{BEFORE - 1}" if key in then else f"_x{BEFORE}")
+        parts.append(hour_of(name, now[key][2], former) if key in now else "stale")
+        yield rule_tests.series(name, labels, instance, " ".join(parts))
+
+
+def hour_of(name, value, former):
+    if re.search("_(bucket|sum|count)$", name):  # the distribution stays
+        return f"{former:.0f}+{value - former:.0f}x60"
+    if name.endswith("_total"):
+        return f"{former:.0f}+{int(value > former)}x60"
+    if name.endswith("_timestamp_seconds"):
+        return f"{value - time.time():.0f}x60"  # the time of promtool begins with 0
+    return f"{value:.0f}x60"
 
 
 class Rules(unittest.TestCase):
@@ -76,7 +104,19 @@ class Rules(unittest.TestCase):
     def assert_fire(self, samples, names):
         self.assert_samples(samples, [rule_tests.fired(60, names)])
 
+    def assert_fires(self, samples, name):
+        """This alert fires, for metrics scraped at any time of a fault with others."""
+        self.assert_samples(samples, [rule_tests.fired(60, [name], f',alertname="{name}"')])
+
+    def assert_fire_after(self, before, samples, names):
+        """These alerts fire, and for the metrics of the earlier scrape none."""
+        self.assert_series(list(series_of(samples, before=before)),
+                           [rule_tests.fired(BEFORE - 1, []),
+                            rule_tests.fired(BEFORE + 60, names)])
+
     def assert_samples(self, samples, expressions):
+        self.assert_series(list(series_of(samples)), expressions)
+
+    def assert_series(self, series, expressions):
         self.assertEqual("", rule_tests.evaluate("1m", {
-            "interval": "1m", "input_series": list(series_of(samples)),
-            "promql_expr_test": expressions}))
+            "interval": "1m", "input_series": series, "promql_expr_test": expressions}))

@@ -490,15 +490,15 @@ class WrittenFiles(unittest.TestCase):
         with serving_file(STATIC, "--write-dir", self.folder):
             result = run("k8s-sd", "--sim", "--listen", "127.0.0.1:0", "--write-dir", self.folder)
         self.assertEqual((result.returncode, result.stderr),
-                         (2, f"k8s-sd: --write-dir: another k8s-sd writes to {self.folder}; give "
-                             "each its own directory\n"))
+                         (2, f"k8s-sd: --write-dir: another k8s-sd writes to {self.folder}; each "
+                             "needs a directory of its own\n"))
 
     def test_a_folder_that_cannot_be_used_is_named_with_its_option_and_the_remedy(self):
-        table = {__file__: " is not a directory; name one, or a new one",
-                 "/proc/none/x": "cannot make or reach the directory /proc/none/x: No such file or "
-                                 "directory; its parent must exist",
+        table = {__file__: " is not a directory; specify an existing one, or one to create",
+                 "/proc/none/x": "cannot create or access the directory /proc/none/x: No such file "
+                                 "or directory; the parent directory must exist",
                  "/proc": "cannot write /proc/.k8s-sd/lock: No such file or directory; the user of "
-                          "k8s-sd must be able to write there"}
+                          "k8s-sd needs permission to write there"}
         for program in (("k8s-sd", "--sim", "--listen", "127.0.0.1:0"),
                         ("k8s-sd", "follow", "http://127.0.0.1:1/sd/pods")):
             for folder, message in table.items():
@@ -510,7 +510,8 @@ class WrittenFiles(unittest.TestCase):
     def test_unusable_arguments(self):
         table = {("--write-list", "targets"): "--write-list: says what --write-dir writes",
                  ("--write-dir", __file__): __file__ + " is not a directory",
-                 ("--write-dir", "/proc/none/x"): "cannot make or reach the directory /proc/none/x",
+                 ("--write-dir", "/proc/none/x"): ("cannot create or access the "
+                                                   "directory /proc/none/x"),
                  ("--write-dir", self.folder, "--write-list", "x"): "--write-list: "}
         for arguments, message in table.items():
             with self.subTest(arguments=arguments):

@@ -692,8 +692,8 @@ TEST_CASE("find_api_server: options that clash with a kubeconfig that was found 
     DiscoveryConfig config;
     config.api_server.auth.bearer_token_file = "f";
     CHECK(config_error([&] { find_api_server(config); }) ==
-          "api_server.auth.bearer_token_file: needs the URL of api_server; none was given, and the "
-          "kubeconfig found has the access to its server: " +
+          "api_server.auth.bearer_token_file: needs the URL of api_server; without one, the "
+          "kubeconfig determines the server and its credentials: " +
               path);
     const ScopedVariable list("KUBECONFIG", path);
     CHECK(config_error([&] { find_api_server(config); }).ends_with(": " + path));

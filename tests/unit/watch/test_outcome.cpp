@@ -429,7 +429,7 @@ TEST_CASE("judge: no message advises to grant rights to anonymous") {
                        status_body("pods is forbidden: User \\\"system:anonymous\\\" cannot list")),
               {});
     CHECK_FALSE(says(verdict, "grant"));
-    CHECK(says(verdict, "no credentials known to it"));
+    CHECK(says(verdict, "recognised no credentials"));
 }
 
 TEST_CASE("judge: a refused impersonation names only that permission") {
@@ -447,6 +447,21 @@ TEST_CASE("judge: a 400 without a Status may come from something else than an AP
     CHECK(says(judge(exchange(Asked::list, 400, status_body("no")), {}), "selectors for pods"));
 }
 
+TEST_CASE("judge: a response in another form than an API server's is marked as foreign") {
+    const auto is_foreign = [](unsigned status, const std::string& body) {
+        return judge(exchange(Asked::list, status, body), {}).failure.foreign_response;
+    };
+    for (const unsigned status : {400U, 403U, 422U}) {
+        CHECK(is_foreign(status, "blocked"));
+        // The text of an answer decides nothing: an API server may quote anything in it.
+        CHECK_FALSE(is_foreign(status, status_body("is this the URL of a Kubernetes API server?")));
+    }
+    CHECK(is_foreign(302, ""));
+    // API servers answer so, too: to an unknown path, or when they are overloaded.
+    for (const unsigned status : {401U, 404U, 429U, 500U, 503U})
+        CHECK_FALSE(is_foreign(status, "no"));
+}
+
 TEST_CASE("judge: a 200 of another content type is no answer, however it ends") {
     for (const Asked asked : all_requests) {
         Exchange x = exchange(asked);
@@ -457,6 +472,7 @@ TEST_CASE("judge: a 200 of another content type is no answer, however it ends") 
         CHECK(words(verdict) == "failed");
         CHECK(verdict.failed);
         CHECK(verdict.failure.ec == errc::unexpected_content_type);
+        CHECK(verdict.failure.foreign_response);
         CHECK(verdict.failure.message ==
               "the server answered text/html instead of protobuf or JSON; is this the URL of a "
               "Kubernetes API server?");

@@ -21,8 +21,8 @@ std::string variable(const char* name) {
 /// A kubeconfig defines the access to its server, so other server options conflict with it.
 void use_kubeconfig(DiscoveryConfig& config, std::string found) {
     if (const char* option = detail::first_server_option(config.api_server)) {
-        throw ConfigError(option, "needs the URL of api_server; none was given, and the kubeconfig "
-                                  "found has the access to its server: " +
+        throw ConfigError(option, "needs the URL of api_server; without one, the kubeconfig "
+                                  "determines the server and its credentials: " +
                                       detail::printable(found));
     }
     config.kubeconfig_file = std::move(found);

@@ -53,12 +53,18 @@ class ProviderPool {
         const ContextEnvironment& context = ContextEnvironment::of(executor_);
         const ResolvedProvider resolved = resolve_provider(config, context.in_cluster());
         const ResolvedProvider key = provider_key(resolved);
-        if (auto provider = providers_.find(key)) {
-            provider->recheck();
-            return provider;
-        }
-        auto provider = std::make_unique<Provider>(
-            ++last_id_, make_feed(executor_, resolved, warm_start_), context.metrics(), observer);
+        auto provider = providers_.find(key);
+        if (!provider) provider = make_provider(key, resolved, observer);
+        // A new one may share watches that were refused to others.
+        provider->recheck();
+        return provider;
+    }
+    std::shared_ptr<Provider> make_provider(const ResolvedProvider& key,
+                                            const ResolvedProvider& resolved,
+                                            const std::weak_ptr<Provider::Observer>& observer) {
+        auto provider =
+            std::make_unique<Provider>(++last_id_, make_feed(executor_, resolved, warm_start_),
+                                       ContextEnvironment::of(executor_).metrics(), observer);
         // Jobs release it under the mutex of the manager, and its destructor may run host code,
         // such as that of a TokenSource; so post the destruction.
         return providers_.add(key, std::move(provider), [executor = executor_](Provider* last) {

@@ -64,7 +64,7 @@ void validate(const MonitorSourceConfig& config) {
     check_names("deny_namespaces", config.deny_namespaces);
     if (!config.allow_namespaces.empty() && !config.deny_namespaces.empty()) {
         throw ConfigError("MonitorSourceConfig::deny_namespaces",
-                          "excludes allow_namespaces: remove one of both");
+                          "excludes allow_namespaces: remove one of them");
     }
     check_owner_name(config.owner);
     for (const Duration time : {config.sync_timeout, config.reference_timeout}) {

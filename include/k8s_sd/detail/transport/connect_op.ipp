@@ -247,7 +247,8 @@ void ConnectOp::fail_to_connect(const std::vector<FailedAddress>& failed) {
 std::string ConnectOp::explain_handshake(const error_code& ec) const {
     if (!rejection_.empty()) return rejection_;
     if (ec == asio::error::eof) {
-        return peer_ + " closed the connection during the TLS handshake; does it want http://?";
+        return peer_ + " closed the connection during the TLS handshake; should the URL start with "
+                       "http://?";
     }
     const std::string why =
         explain_tls_error(ec, SSL_get_certificate(session_) != nullptr, versions_of(session_));

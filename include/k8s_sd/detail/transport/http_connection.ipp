@@ -512,7 +512,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     std::string ask_for_tls() const {
         const bool in_clear = !target_->tls;
         const bool headless = !exchange_->http1->parser->is_header_done();
-        return in_clear && headless ? "; does it want https://?" : "";
+        return in_clear && headless ? "; should the URL start with https://?" : "";
     }
 
     // --- HTTP/2 ---

@@ -27,6 +27,7 @@ struct Failure {
     error_code ec;
     std::string message;
     Proof over_with = Proof::life;
+    bool foreign_response = false;  ///< see WatchStatus
 };
 
 /// The requested access, in the terms of RBAC.

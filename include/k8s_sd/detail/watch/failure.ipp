@@ -37,14 +37,21 @@ std::string missing_api(Kind kind) {
            ": install the definitions (CRDs) of Gateway API there, or do without its roles";
 }
 
+/// An API server sets a reason, except for an unknown path, and does not redirect.
+bool is_foreign(const ServerStatus& status) {
+    if (status.code >= 300 && status.code < 400) return true;
+    const bool has_reason = status.code == 400 || status.code == 403 || status.code == 422;
+    return has_reason && status.reason.empty();
+}
+
 // How to fix the error; empty if unknown.
 std::string advice(const ServerStatus& status, const Wanted& wanted) {
     const std::string resource(to_string(wanted.kind));
     switch (status.code) {
         case 400:
         case 422:
-            // An API server sets a reason; other servers may not even speak the same protocol.
-            return status.reason.empty()
+            // Other servers may not even speak the same protocol.
+            return is_foreign(status)
                        ? "is this the URL of a Kubernetes API server, with the right scheme?"
                        : "check the selectors for " + resource;
         case 401:
@@ -54,23 +61,23 @@ std::string advice(const ServerStatus& status, const Wanted& wanted) {
             // Requests without valid credentials run as this user: the cause is authentication, not
             // RBAC.
             if (says(status, "system:anonymous")) {
-                return "the request had no credentials known to it: configure a token or a client "
-                       "certificate (Kubernetes supports no user names with passwords since 1.19)";
+                return "the API server recognised no credentials in the request: configure a token "
+                       "or a client certificate (Kubernetes supports no user names with passwords "
+                       "since 1.19)";
             }
             if (says(status, "cannot impersonate")) {
                 return "these credentials may not impersonate: grant them the verb impersonate on "
                        "that "
                        "resource, or configure no impersonation";
             }
-            // An API server sets a reason.
-            return status.reason.empty()
+            return is_foreign(status)
                        ? "this is not the answer of a Kubernetes API server: a proxy on the way "
                          "refuses the request, or the URL is wrong"
                        : missing_permission(wanted);
         case 404: return missing_api(wanted.kind);
         default: break;
     }
-    if (status.code >= 300 && status.code < 400)
+    if (is_foreign(status))
         return "a redirect is not followed; is this the URL of a Kubernetes API server?";
     return {};
 }
@@ -85,6 +92,7 @@ Failure describe(const ServerStatus& status, const ResponseHead& head, const Wan
     }
     const std::string help = advice(status, wanted);
     if (!help.empty()) failure.message += "; " + help;
+    failure.foreign_response = is_foreign(status);
     return failure;
 }
 

@@ -215,7 +215,8 @@ Verdict judge_wrong_content(const ResponseHead& head) {
             {errc::unexpected_content_type,
              "the server answered " +
                  (head.content_type.empty() ? "something" : printable(head.content_type)) +
-                 " instead of protobuf or JSON; is this the URL of a Kubernetes API server?"},
+                 " instead of protobuf or JSON; is this the URL of a Kubernetes API server?",
+             Proof::life, true},
             true};
 }
 

@@ -11,10 +11,6 @@
 
 namespace k8s_sd_program {
 
-std::string name_of(const k8s_sd::InventoryCluster& cluster) {
-    return cluster.ns + "/" + cluster.name;
-}
-
 void ProfileClusters::start(const k8s_sd::InventoryConfig& config, const std::string& label,
                             Memory memory, OnChange on_change) {
     label_ = label;
@@ -61,10 +57,10 @@ void ProfileClusters::use(const ClusterMemory::Loaded& loaded, const OnChange& o
     remembered_ = "the hub has not been listed since the start; its clusters are those of " +
                   std::to_string(loaded.age.count()) + " s ago, without credentials";
     memory_.warn(remembered_);
-    for (const k8s_sd::InventoryCluster& cluster : loaded.clusters)
-        clusters_[name_of(cluster)] = cluster;
     known_ = true;
-    on_change({.full = true, .updated = loaded.clusters}, {});
+    const k8s_sd::InventoryDiff diff{.full = true, .updated = loaded.clusters};
+    clusters_.apply(diff);
+    on_change(diff, {});
 }
 
 void ProfileClusters::save_later(k8s_sd::Duration pause) {
@@ -74,7 +70,7 @@ void ProfileClusters::save_later(k8s_sd::Duration pause) {
 /// The age of the file is the time that the program has been down, so it is written again even
 /// without changes.
 void ProfileClusters::save() {
-    saved_ = all();
+    saved_ = clusters_.all();
     boost::asio::post(memory_.worker,
                       [this, file = file_, hub = hub_, strand = strand_, clusters = saved_] {
                           const std::string problem = file->save(hub, clusters);
@@ -87,29 +83,12 @@ void ProfileClusters::save() {
     save_later(memory_.warm_start.max_age / 4);
 }
 
-std::vector<k8s_sd::InventoryCluster> ProfileClusters::all() const {
-    std::vector<k8s_sd::InventoryCluster> result;
-    for (const auto& [name, cluster] : clusters_) result.push_back(cluster);
-    return result;
-}
-
 /// \returns the new problems, in words
 std::vector<std::string> ProfileClusters::take(const k8s_sd::InventoryDiff& diff) {
     known_ = true;
     remembered_.clear();
-    if (diff.full) clusters_.clear();
-    std::vector<std::string> problems;
-    for (const k8s_sd::InventoryCluster& cluster : diff.updated) {
-        const std::string name = name_of(cluster);
-        k8s_sd::InventoryCluster& known = clusters_[name];
-        if (!cluster.problem.empty() && cluster.problem != known.problem) {
-            problems.push_back("cluster " + cli::printable(name, 200) + ": " +
-                               cli::printable(cluster.problem, 2000));
-        }
-        known = cluster;
-    }
-    for (const k8s_sd::InventoryCluster& cluster : diff.removed) clusters_.erase(name_of(cluster));
-    if (file_ && !stopped_ && all() != saved_) save();
+    std::vector<std::string> problems = clusters_.apply(diff);
+    if (file_ && !stopped_ && clusters_.all() != saved_) save();
     return problems;
 }
 
@@ -124,14 +103,7 @@ std::string ProfileClusters::why_unknown() const {
 std::vector<k8s_sd::DiscoveryConfig> ProfileClusters::servers() const {
     k8s_sd::DiscoveryConfig config;
     if (!label_.empty()) config.cluster.label = label_;
-    return configs_of_clusters(config, all());
-}
-
-std::map<std::string, std::string> ProfileClusters::unusable() const {
-    std::map<std::string, std::string> problems;
-    for (const auto& [name, cluster] : clusters_)
-        if (cluster.api_server.url.empty()) problems[name] = cluster.problem;
-    return problems;
+    return clusters_.configs(config);
 }
 
 std::vector<k8s_sd::ServerHealth> ProfileClusters::unusable_servers() const {
@@ -157,12 +129,12 @@ std::string ProfileClusters::trouble() const {
     if (!status.secrets.message.empty())
         text +=
             "Secrets of ClusterProfiles: " + cli::printable(status.secrets.message, 2000) + "\n";
-    if (known_ && clusters_.empty()) text += "the hub has no ClusterProfile that is selected\n";
+    if (known_ && clusters_.size() == 0) text += "the hub has no ClusterProfile that is selected\n";
     std::size_t problems = 0;
-    for (const auto& [name, cluster] : clusters_) {
+    for (const k8s_sd::InventoryCluster& cluster : clusters_.all()) {
         if (cluster.problem.empty() || ++problems > max_lines) continue;
         const bool is_usable = !cluster.api_server.url.empty();
-        text += "cluster " + cli::printable(name, 200) +
+        text += "cluster " + cli::printable(cli::name_of(cluster), 200) +
                 (is_usable ? " has no present access, and its last one is used: "
                            : " cannot be discovered: ") +
                 cli::printable(cluster.problem, 2000) + "\n";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/cluster_list.hpp"
 #include "cli/profile_options.hpp"
 #include "clusters/cluster_memory.hpp"
 #include "jobs/serve_metrics.hpp"
@@ -51,7 +52,7 @@ class ProfileClusters {
     /// A configuration without a role for each usable cluster.
     std::vector<k8s_sd::DiscoveryConfig> servers() const;
     /// The other ones: their names, with the reasons.
-    std::map<std::string, std::string> unusable() const;
+    std::map<std::string, std::string> unusable() const { return clusters_.unusable(); }
     /// The same as the health of servers.
     std::vector<k8s_sd::ServerHealth> unusable_servers() const;
     /// Failing watches and clusters without access, one a line; the first ones.
@@ -65,12 +66,10 @@ class ProfileClusters {
     void use(const ClusterMemory::Loaded&, const OnChange&);
     void save_later(k8s_sd::Duration pause);
     void save();
-    std::vector<k8s_sd::InventoryCluster> all() const;
 
     const boost::asio::any_io_executor strand_;
     std::string label_;
-    /// By name, as delivered.
-    std::map<std::string, k8s_sd::InventoryCluster> clusters_;
+    cli::ClusterList clusters_;
     bool known_ = false;
     std::string hub_;  ///< in words
     Memory memory_;
@@ -82,8 +81,5 @@ class ProfileClusters {
     bool stopped_ = false;
     std::optional<k8s_sd::ClusterInventory> inventory_;  ///< empty: they are not wanted
 };
-
-/// The name of the cluster as a label.
-std::string name_of(const k8s_sd::InventoryCluster&);
 
 }  // namespace k8s_sd_program

@@ -76,10 +76,11 @@ cli::Unusable unusable(const std::string& why) { return cli::Unusable("--write-d
 std::string why_unusable(const fs::path& folder, const std::error_code& ec) {
     std::error_code ignored;
     const bool is_other = fs::exists(folder, ignored) && !fs::is_directory(folder, ignored);
-    if (is_other) return folder.string() + " is not a directory; name one, or a new one";
+    if (is_other)
+        return folder.string() + " is not a directory; specify an existing one, or one to create";
     const bool lacks_parent = ec == std::errc::no_such_file_or_directory;
-    return "cannot make or reach the directory " + folder.string() + ": " + ec.message() +
-           (lacks_parent ? "; its parent must exist" : "");
+    return "cannot create or access the directory " + folder.string() + ": " + ec.message() +
+           (lacks_parent ? "; the parent directory must exist" : "");
 }
 
 int digit_of(char c) {
@@ -134,11 +135,12 @@ TargetFolder::TargetFolder(fs::path folder)
         File lock(hidden_ / "lock", O_RDWR | O_CREAT, hidden_ / "lock");
         if (!lock.lock()) {
             throw unusable("another k8s-sd writes to " + folder_.string() +
-                           "; give each its own directory");
+                           "; each needs a directory of its own");
         }
         lock_ = lock.release();
     } catch (const std::system_error& e) {
-        throw unusable(std::string(e.what()) + "; the user of k8s-sd must be able to write there");
+        throw unusable(std::string(e.what()) +
+                       "; the user of k8s-sd needs permission to write there");
     }
 }
 

@@ -227,9 +227,9 @@ k8s_sd::MonitorSourceConfig monitors_config(const MonitorsOptions& options, bool
                                     config);
     }
     if (!k8s_sd::supports_monitors(options.dialect, config.owner)) {
-        throw k8s_sd::ConfigError(
-            options.owner.empty() ? options.file : "--monitors-owner",
-            "a VMAgent or VMSingle needs --dialect victoriametrics, and that needs one of both");
+        throw k8s_sd::ConfigError(options.owner.empty() ? options.file : "--monitors-owner",
+                                  "a VMAgent or VMSingle needs --dialect victoriametrics, and this "
+                                  "dialect needs one of them");
     }
     return config;
 }

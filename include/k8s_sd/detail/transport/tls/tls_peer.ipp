@@ -280,7 +280,7 @@ std::string explain_tls_error(const error_code& ec, bool shows_certificate,
     };
     switch (ERR_GET_REASON(static_cast<unsigned long>(ec.value()))) {
         case SSL_R_WRONG_VERSION_NUMBER:
-        case SSL_R_HTTP_REQUEST: return "does not speak TLS; does it want http://?";
+        case SSL_R_HTTP_REQUEST: return "does not speak TLS; should the URL start with http://?";
         case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
         case SSL_R_UNSUPPORTED_PROTOCOL:
             return "does not speak TLS " + (versions.empty() ? "1.2 or later" : versions) +
