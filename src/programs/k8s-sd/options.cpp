@@ -316,8 +316,7 @@ k8s_sd::ScrapeConfigOptions scrape_config_options(const Options& o) {
 
 void check_lists_jobs(const k8s_sd::ScrapeConfigFile& file, const std::string& path) {
     if (file.lists_jobs) return;
-    throw k8s_sd::ConfigError(path,
-                              "has no jobs; to have none, write scrape_configs: []");
+    throw k8s_sd::ConfigError(path, "has no jobs; to have none, write scrape_configs: []");
 }
 
 void check(const Options& o) {

@@ -292,8 +292,7 @@ TEST_CASE("Membership: a view that was written within the time is used") {
     Agent agent(s, s.config());
     s.settle();
     CHECK(agent.view() == "agent-0 agent-7");
-    CHECK(agent.membership.status().snapshot ==
-          "the view is from before the restart, 3540 s old");
+    CHECK(agent.membership.status().snapshot == "the view is from before the restart, 3540 s old");
 }
 
 TEST_CASE("Membership: an empty stored view counts as none") {

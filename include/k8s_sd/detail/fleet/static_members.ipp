@@ -50,9 +50,8 @@ std::shared_ptr<MemberSource> static_members(asio::any_io_executor executor,
 std::vector<std::string> ordinal_members(std::string_view self, unsigned members, unsigned first) {
     const auto number = detail::trailing_number(self);
     if (!number) {
-        throw ConfigError("self",
-                          "must be a number or end in one, like the pods of a StatefulSet: "
-                          "agent-3");
+        throw ConfigError("self", "must be a number or end in one, like the pods of a StatefulSet: "
+                                  "agent-3");
     }
     if (*number < first || *number - first >= members) {
         throw ConfigError("self", "is not one of " + std::to_string(members) +

@@ -108,9 +108,12 @@ struct RequestStatus {
     TimePoint waiting_since{};
     std::optional<Duration> pause{};
     OptionalTime last_byte{}, last_event{}, last_bookmark{}, last_list{};
-    Duration list_duration{};
-    std::array<std::uint32_t, list_reason_count> lists{};
-    std::uint32_t streamed_lists = 0;
+    /// The lists so far.
+    struct Lists {
+        Duration duration{};  ///< of the last one
+        std::array<std::uint32_t, list_reason_count> counts{};
+        std::uint32_t streamed = 0;
+    } lists{};
     std::size_t objects = 0;
 };
 

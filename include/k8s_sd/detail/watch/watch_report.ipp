@@ -111,9 +111,10 @@ WatchStatus WatchReport::whole_status() const {
     status.last_event = status_.last_event;
     status.last_bookmark = status_.last_bookmark;
     status.last_list = status_.last_list;
-    status.list_duration = status_.list_duration;
-    std::copy(status_.lists.begin(), status_.lists.end(), status.lists.begin());
-    status.streamed_lists = status_.streamed_lists;
+    const RequestStatus::Lists& lists = status_.lists;
+    status.list_duration = lists.duration;
+    std::copy(lists.counts.begin(), lists.counts.end(), status.lists.begin());
+    status.streamed_lists = lists.streamed;
     status.http_version = status_.http_version;
     status.server_sharded = status_.server_sharded;
     status.server = server_;
@@ -166,7 +167,7 @@ bool WatchReport::on_list(TimePoint now, bool streamed) {
     add(metrics_.lists);
     if (streamed) {
         add(metrics_.streamed_lists);
-        ++status_.streamed_lists;
+        ++status_.lists.streamed;
     }
     if (status_.synced) add(metrics_.relists);
     if (list_reason_ == ListReason::polling) add(metrics_.polls);
@@ -176,8 +177,8 @@ bool WatchReport::on_list(TimePoint now, bool streamed) {
             std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
     unread_.finish_list();
     starting_since_.reset();
-    ++status_.lists[static_cast<std::size_t>(list_reason_)];
-    status_.list_duration = took;
+    ++status_.lists.counts[static_cast<std::size_t>(list_reason_)];
+    status_.lists.duration = took;
     status_.last_list = now;
     return !failures_.of_watch() && recover(now);
 }
@@ -188,7 +189,7 @@ bool WatchReport::on_synced() {
     add(metrics_.synced_watchers, 1);
     log(LogLevel::info, LogEvent::list_complete,
         "listed " + std::to_string(status_.objects) + " objects" +
-            (status_.streamed_lists > 0 ? " with a watch" : ""));
+            (status_.lists.streamed > 0 ? " with a watch" : ""));
     return true;
 }
 

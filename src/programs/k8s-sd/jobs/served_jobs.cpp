@@ -270,9 +270,7 @@ void ServedJobs::expect(Entry& entry, const UnusableClusters& clusters) {
             // A list without the clusters would remove the targets that readers have of an earlier
             // program. The hub may stay empty, so other jobs do not wait.
             expected.usable = is_worth_waiting = false;
-            problem = [] {
-                return std::string("; no ClusterProfile of the hub is selected");
-            };
+            problem = [] { return std::string("; no ClusterProfile of the hub is selected"); };
         }
     }
     // Clusters become known and usable without a correction of the configuration.

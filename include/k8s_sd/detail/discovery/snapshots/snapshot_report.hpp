@@ -56,8 +56,7 @@ class SnapshotReport {
     /// The targets of the snapshot are in use.
     void on_delivered(std::chrono::seconds age) {
         outcomes_.on_loaded();
-        set("the targets are from a snapshot, " + std::to_string(age.count()) + " s old",
-            true);
+        set("the targets are from a snapshot, " + std::to_string(age.count()) + " s old", true);
     }
     /// The targets of the server are in use.
     void on_live() { set({}, false); }
