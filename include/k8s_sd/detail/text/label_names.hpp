@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/text/text.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 
 /// The forms of keys and values of labels.
