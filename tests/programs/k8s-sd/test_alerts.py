@@ -241,7 +241,7 @@ class Programs(Rules):
 
     @unittest.skipUnless(FAST_CLOCK, "there is no fast clock")
     def test_a_program_whose_callbacks_block(self):
-        # Its output is a pipe that has no reader for a while.
+        # Its output is a pipe without a reader for a while.
         with simulated_cluster() as url, member(url, "--jobs", 200,
                                                 variables=fast(20)) as (program, metrics):
             first = program.process.stdout.readline()

@@ -52,6 +52,7 @@ class PastFailures {
     bool add(const Failure& failure, bool watching) {
         of_watch_ = of_watch_ || watching;
         over_with_ = std::max(over_with_, failure.over_with);
+        last_is_foreign_ = failure.foreign_response;
         if (std::find(logged_.begin(), logged_.end(), failure.ec) != logged_.end()) return false;
         if (logged_.size() >= max_logged) logged_.clear();
         logged_.push_back(failure.ec);
@@ -59,12 +60,14 @@ class PastFailures {
     }
     /// The watch works again.
     void clear() noexcept {
-        of_watch_ = false;
+        of_watch_ = last_is_foreign_ = false;
         over_with_ = Proof::life;
         logged_.clear();
     }
     /// Whether one of them came from a watch.
     bool of_watch() const noexcept { return of_watch_; }
+    /// See WatchStatus::foreign_response.
+    bool last_is_foreign() const noexcept { return last_is_foreign_; }
     /// The strongest evidence that one of them requires.
     Proof over_with() const noexcept { return over_with_; }
 
@@ -73,6 +76,7 @@ class PastFailures {
 
     std::vector<error_code> logged_;
     bool of_watch_ = false;
+    bool last_is_foreign_ = false;
     Proof over_with_ = Proof::life;
 };
 

@@ -100,7 +100,6 @@ struct RequestStatus {
     Waiting waiting = Waiting::nothing;
     std::uint8_t http_version = 0;
     std::optional<bool> server_sharded{};
-    bool foreign_response = false;
     unsigned failures = 0;
     error_code error{};
     Rare<std::string> message{};  ///< of the error

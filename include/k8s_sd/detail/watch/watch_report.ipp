@@ -100,7 +100,7 @@ WatchStatus WatchReport::whole_status() const {
     status.synced = status_.synced;
     status.error = status_.error;
     if (status_.message) status.message = *status_.message;
-    status.foreign_response = status_.foreign_response;
+    status.foreign_response = failures_.last_is_foreign();
     status.failures = status_.failures;
     status.since = status_.since;
     status.objects = status_.objects;
@@ -216,7 +216,6 @@ void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
     ++status_.failures;
     const bool changed = status_.error != failure.ec;
     status_.error = failure.ec;
-    status_.foreign_response = failure.foreign_response;
     status_.message = redact_(url() + ": " + failure.message);
     if (changed) status_.since = now;
     if (failures_.add(failure, watching))
@@ -230,7 +229,6 @@ bool WatchReport::recover(TimePoint now) {
     if (!status_.error) return false;
     add(metrics_.failing_watchers, -1);
     status_.error = {};
-    status_.foreign_response = false;
     status_.message.reset();
     status_.since = now;
     log(LogLevel::warning, LogEvent::watch_recovered, "works again");
