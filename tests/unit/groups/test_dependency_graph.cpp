@@ -29,7 +29,7 @@ struct Dependent {
 };
 
 void ask(Graph& graph, Dependent& who, const std::vector<Key>& keys) {
-    Graph::Dependencies asked;
+    Graph::Recorded asked;
     for (const auto& [kind, ns, name] : keys) graph.record(kind, ns, name, asked);
     graph.set_dependencies(who, std::move(asked));
 }
@@ -77,7 +77,7 @@ TEST_CASE("DependencyGraph: what is asked for twice is depended on once") {
     Dependent a;
     ask(graph, a, {pod, node, pod, pod});
     CHECK(dependents(graph, pod) == Set{&a});
-    CHECK(a.asked_for.size() == 2);
+    CHECK(a.asked_for.edges().size() == 2);
     ask(graph, a, {});
     CHECK(graph.empty());
 }
@@ -102,7 +102,7 @@ TEST_CASE("DependencyGraph: it empties itself when the last dependent goes") {
     ask(graph, b, {pod, service});
     ask(graph, a, {});
     CHECK_FALSE(graph.empty());
-    CHECK(a.asked_for.empty());
+    CHECK(a.asked_for.edges().empty());
     ask(graph, b, {});
     CHECK(graph.empty());
 }
@@ -110,7 +110,7 @@ TEST_CASE("DependencyGraph: it empties itself when the last dependent goes") {
 TEST_CASE("DependencyGraph: the key of a dependency outlives the strings it was asked with") {
     Graph graph;
     Dependent a;
-    Graph::Dependencies asked;
+    Graph::Recorded asked;
     {
         const std::string ns(100, 'n'), name(100, 'a');
         graph.record(Kind::pod, ns, name, asked);
@@ -130,13 +130,13 @@ TEST_CASE("DependencyGraph: an object remembers when it changed, as long as some
     CHECK(graph.note_change(Kind::node, "", "a").size() == 2);
     CHECK(graph.note_change(Kind::service, "ns", "a").empty());
     CHECK(graph.now() == 2);
-    for (const auto& edge : a.asked_for) {
+    for (const auto& edge : a.asked_for.edges()) {
         CHECK(edge.dependency->kind() == edge.kind);
         CHECK(edge.dependency->changed_at() == (edge.kind == Kind::pod ? 1 : 2));
     }
     ask(graph, a, {});
     ask(graph, a, {pod});
-    CHECK(a.asked_for.at(0).dependency->changed_at() == 0);
+    CHECK(a.asked_for.edges()[0].dependency->changed_at() == 0);
     ask(graph, a, {});
     ask(graph, b, {});
 }

@@ -11,9 +11,11 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -70,27 +72,52 @@ class DependencyGraph {
         std::uint32_t position = 0;  ///< index of the group in the object's dependents
         Dependency* dependency = nullptr;
     };
-    /// Usually one: the node of a pod.
-    using Dependencies = boost::container::small_vector<Edge, 1>;
+    /// The lookups of a group before they are set.
+    using Recorded = boost::container::small_vector<Edge, 1>;
+    /// The lookups of a group, sorted. Usually one: the node of a pod. It is stored here, because
+    /// each pod has such a group.
+    class Dependencies {
+     public:
+        std::span<Edge> edges() noexcept {
+            if (several_) return *several_;
+            return {&only_, only_.dependency ? 1U : 0U};
+        }
+
+     private:
+        friend class DependencyGraph;
+        void assign(const Recorded& edges) {
+            if (edges.size() > 1) {
+                several_ = std::make_unique<std::vector<Edge>>(edges.begin(), edges.end());
+            } else if (!edges.empty()) {
+                only_ = edges.front();
+            }
+        }
+
+        Edge only_;                                   // without an object: none
+        std::unique_ptr<std::vector<Edge>> several_;  // null: at most one
+    };
 
     /// Adds an object to `asked`. Valid until the next set_dependencies().
-    void record(Kind kind, std::string_view ns, std::string_view name, Dependencies& asked) {
+    void record(Kind kind, std::string_view ns, std::string_view name, Recorded& asked) {
         auto& known = known_[static_cast<std::size_t>(kind)];
         const auto* found = known.find(NameView{ns, name});
         if (!found) found = &known.insert(Dependency::make(kind, ns, name));
         asked.push_back({kind, 0, found->get()});
     }
 
-    /// Replaces the dependencies of `dependent` with `now`. Duplicates in `now` are removed. The
-    /// cost does not depend on the number of other dependents.
-    void set_dependencies(Dependent& dependent, Dependencies now) {
-        Dependencies& before = dependent.dependencies();
-        std::sort(now.begin(), now.end(), is_before);
-        now.erase(std::unique(now.begin(), now.end(), are_same), now.end());
-        if (std::equal(now.begin(), now.end(), before.begin(), before.end(), are_same)) return;
-        for (Edge& used : now) {
-            if (const Edge* known = find(before, used)) {
-                used.position = known->position;
+    /// Replaces the dependencies of `dependent` with `asked`. Duplicates in `asked` are removed.
+    /// The cost does not depend on the number of other dependents.
+    void set_dependencies(Dependent& dependent, Recorded asked) {
+        Dependencies& known = dependent.dependencies();
+        const std::span<Edge> before = known.edges();
+        std::sort(asked.begin(), asked.end(), is_before);
+        asked.erase(std::unique(asked.begin(), asked.end(), are_same), asked.end());
+        if (std::equal(asked.begin(), asked.end(), before.begin(), before.end(), are_same)) return;
+        Dependencies now;
+        now.assign(asked);
+        for (Edge& used : now.edges()) {
+            if (const Edge* same = find(before, used)) {
+                used.position = same->position;
                 continue;
             }
             auto& dependents = used.dependency->dependents_;
@@ -98,11 +125,9 @@ class DependencyGraph {
             dependents.push_back(&dependent);
         }
         for (const Edge& unused : before) {
-            if (!find(now, unused)) drop(unused);
+            if (!find(now.edges(), unused)) drop(unused);
         }
-        before = std::move(now);
-        // One edge needs no memory of its own, none would give up the place for it.
-        if (before.size() > 1) before.shrink_to_fit();
+        known = std::move(now);
     }
 
     /// The dependents of an object.
@@ -136,8 +161,7 @@ class DependencyGraph {
     static bool are_same(const Edge& a, const Edge& b) noexcept {
         return a.dependency == b.dependency;
     }
-    template <class Edges>
-    static auto* find(Edges& edges, const Edge& edge) {
+    static Edge* find(std::span<Edge> edges, const Edge& edge) {
         const auto it = std::lower_bound(edges.begin(), edges.end(), edge, is_before);
         return it != edges.end() && are_same(*it, edge) ? &*it : nullptr;
     }
@@ -149,7 +173,7 @@ class DependencyGraph {
         dependents.pop_back();
         if (unused.position < dependents.size()) {
             dependents[unused.position] = last;
-            find(last->dependencies(), unused)->position = unused.position;
+            find(last->dependencies().edges(), unused)->position = unused.position;
         }
         if (!dependents.empty()) return;
         auto& known = known_[static_cast<std::size_t>(unused.kind)];

@@ -139,6 +139,7 @@ class RoleGroups final : private Lookup {
         Graph::Dependencies asked;
         std::unique_ptr<PartLookups> of_parts;  // null: no lookups by parts
     };
+    static_assert(sizeof(AskingEntry) <= 56);
     struct DeleteEntry {
         void operator()(GroupEntry* entry) const {
             entry->may_ask ? delete static_cast<AskingEntry*>(entry) : delete entry;
@@ -162,7 +163,7 @@ class RoleGroups final : private Lookup {
         bool premise = false;
         bool overfull = false;  // the object has too many targets
         std::uint64_t parts_made = 0;
-        Graph::Dependencies asked;
+        Graph::Recorded asked;
         std::vector<std::uint32_t> begins;  // index in `asked` of each part's first lookup
     };
 

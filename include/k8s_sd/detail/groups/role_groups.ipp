@@ -173,7 +173,7 @@ TargetGroupPtr RoleGroups::make(const GroupEntry& entry, const TargetGroupPtr& e
 }
 
 const Object* RoleGroups::find(Kind kind, std::string_view ns, std::string_view name) {
-    Graph::Dependencies& asked = generation_.asked;
+    Graph::Recorded& asked = generation_.asked;
     graph_.record(kind, ns, name, asked);
     // Parts make few lookups, often the same ones for each target.
     const std::size_t begin = generation_.begins.empty() ? 0 : generation_.begins.back();
@@ -218,7 +218,7 @@ bool RoleGroups::ask_again(const PartLookups& earlier, std::size_t part) {
 }
 
 void RoleGroups::remember_lookups(GroupEntry& entry) {
-    const Graph::Dependencies& asked = generation_.asked;
+    const Graph::Recorded& asked = generation_.asked;
     const std::vector<std::uint32_t>& begins = generation_.begins;
     const bool parts_ask = !begins.empty() && begins.front() != asked.size();
     AskingEntry* const asking = entry.asking();
