@@ -39,10 +39,15 @@ class Labels {
 
         iterator() = default;
         value_type operator*() const noexcept {
+            if (!address_.empty()) return {detail::address_name.text, address_};
             const auto& entry = (*block_)->shape().entries()[entry_];
             return on_present_ ? value_type{entry.present, "true"} : value_type{entry.name, value_};
         }
         iterator& operator++() noexcept {
+            if (!address_.empty()) {
+                address_ = {};
+                return *this;
+            }
             if (!on_present_ && !(*block_)->shape().entries()[entry_].present.empty()) {
                 on_present_ = true;
                 return *this;
@@ -58,13 +63,15 @@ class Labels {
             return before;
         }
         friend bool operator==(const iterator& a, const iterator& b) noexcept {
-            return a.block_ == b.block_ && a.entry_ == b.entry_ && a.on_present_ == b.on_present_;
+            return a.block_ == b.block_ && a.entry_ == b.entry_ && a.on_present_ == b.on_present_ &&
+                   a.address_.empty() == b.address_.empty();
         }
 
      private:
         friend class Labels;
-        iterator(const detail::LabelBlockPtr* block, const detail::LabelBlockPtr* last) noexcept
-            : block_(block), last_(last) {
+        iterator(std::string_view address, const detail::LabelBlockPtr* block,
+                 const detail::LabelBlockPtr* last) noexcept
+            : address_(address), block_(block), last_(last) {
             open();
             settle();
         }
@@ -87,6 +94,7 @@ class Labels {
             }
         }
 
+        std::string_view address_;  // empty: past it, or there is none
         const detail::LabelBlockPtr* block_ = nullptr;
         const detail::LabelBlockPtr* last_ = nullptr;
         const char* position_ = nullptr;
@@ -99,14 +107,14 @@ class Labels {
     Labels() = default;
 
     /// An input iterator over the labels.
-    iterator begin() const noexcept { return {first_, last_}; }
+    iterator begin() const noexcept { return {address_, first_, last_}; }
     /// The end of the labels.
-    iterator end() const noexcept { return {last_, last_}; }
+    iterator end() const noexcept { return {{}, last_, last_}; }
     /// Whether there is no label.
     bool empty() const noexcept { return size() == 0; }
     /// Number of labels, including those with an empty value.
     std::size_t size() const noexcept {
-        std::size_t n = 0;
+        std::size_t n = address_.empty() ? 0 : 1;
         for (const auto* block = first_; block != last_; ++block) {
             if (*block) n += (*block)->shape().label_count();
         }
@@ -127,7 +135,7 @@ class Labels {
     }
     /// Equal for equal Labels of one process; each process has its own hashes.
     std::size_t hash() const noexcept {
-        std::size_t sum = 0;
+        std::size_t sum = address_.empty() ? 0 : detail::seeded_hash(address_);
         for (const auto* block = first_; block != last_; ++block) {
             if (*block) sum = sum * 31 + detail::seeded_hash((*block)->packed());
         }
@@ -136,7 +144,7 @@ class Labels {
     /// Equal if made of equal parts, as are the label sets of one source. Sets of different origin
     /// can have the same labels and yet compare unequal; compare their maps in this case.
     friend bool operator==(const Labels& a, const Labels& b) noexcept {
-        if (a.last_ - a.first_ != b.last_ - b.first_) return false;
+        if (a.address_ != b.address_ || a.last_ - a.first_ != b.last_ - b.first_) return false;
         for (const auto *x = a.first_, *y = b.first_; x != a.last_; ++x, ++y) {
             if (!detail::same(*x, *y)) return false;
         }
@@ -146,10 +154,14 @@ class Labels {
  private:
     friend struct detail::Access;
 
-    Labels(const detail::LabelBlockPtr* first, const detail::LabelBlockPtr* last) noexcept
-        : first_(first), last_(last) {}
+    /// \param address  the value of `__address__` if it is in no block; empty: none
+    Labels(const detail::LabelBlockPtr* first, const detail::LabelBlockPtr* last,
+           std::string_view address = {}) noexcept
+        : address_(address), first_(first), last_(last) {}
+    std::string_view address() const noexcept { return address_; }
     std::span<const detail::LabelBlockPtr> blocks() const noexcept { return {first_, last_}; }
 
+    std::string_view address_;
     const detail::LabelBlockPtr* first_ = nullptr;
     const detail::LabelBlockPtr* last_ = nullptr;
 };

@@ -44,8 +44,7 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     /// logarithmic in size() for an object with endpoints.
     Labels operator[](std::size_t target) const noexcept {
         if (in_parts_) return in_part(target);
-        return detail::Access::make<Labels>(blocks() + ends()[target],
-                                            blocks() + ends()[target + 1]);
+        return detail::labels_between(ends()[target], ends()[target + 1], blocks(), addresses());
     }
     /// Group and target labels in one map, without empty values.
     LabelMap merged(std::size_t target) const {
@@ -73,15 +72,17 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
  private:
     friend struct detail::Access;
 
-    /// \param blocks  blocks of the group's labels, then of each target; moved from
-    /// \param ends    end of the group's blocks, then of each target's blocks
+    /// \param blocks     blocks of the group's labels, then of each target; moved from
+    /// \param ends       end of the group's labels, then of each target
+    /// \param addresses  of one target after the other
     static boost::intrusive_ptr<const TargetGroup> make(std::string_view source,
                                                         std::span<detail::LabelBlockPtr> blocks,
-                                                        std::span<const std::uint32_t> ends,
+                                                        std::span<const detail::TargetEnd> ends,
+                                                        std::string_view addresses,
                                                         std::uint64_t share_key = 0) {
-        const std::size_t bytes =
-            sizeof(TargetGroup) + blocks.size_bytes() + ends.size_bytes() + source.size();
-        return new (::operator new(bytes)) TargetGroup(source, blocks, ends, share_key);
+        const std::size_t bytes = sizeof(TargetGroup) + blocks.size_bytes() + ends.size_bytes() +
+                                  source.size() + addresses.size();
+        return new (::operator new(bytes)) TargetGroup(source, blocks, ends, addresses, share_key);
     }
     /// A group with parts. Their extra targets follow the regular targets
     /// of all parts.
@@ -102,10 +103,6 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     std::span<const detail::LabelBlockPtr> label_blocks() const noexcept {
         return {blocks(), group_blocks()};
     }
-    /// Without parts: the blocks of a target.
-    std::span<const detail::LabelBlockPtr> target_blocks(std::size_t target) const noexcept {
-        return {blocks() + ends()[target], blocks() + ends()[target + 1]};
-    }
 
     /// Follows the blocks of a group with parts. A part with extra targets has a second entry after
     /// all regular ones; its `first` is the index of the first extra target.
@@ -115,18 +112,20 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     };
 
     TargetGroup(std::string_view source, std::span<detail::LabelBlockPtr> blocks,
-                std::span<const std::uint32_t> ends, std::uint64_t share_key) noexcept
-        : share_key_(share_key),
-          targets_(static_cast<std::uint32_t>(ends.size() - 1)),
+                std::span<const detail::TargetEnd> ends, std::string_view addresses,
+                std::uint64_t share_key) noexcept
+        : targets_(static_cast<std::uint32_t>(ends.size() - 1)),
+          share_key_(share_key),
           blocks_(static_cast<std::uint32_t>(blocks.size())),
           source_size_(static_cast<std::uint32_t>(source.size()) & 0x7FFFFFFFU),
           in_parts_(false) {
         auto* block_memory = reinterpret_cast<detail::LabelBlockPtr*>(this + 1);
-        auto* end_memory = reinterpret_cast<std::uint32_t*>(block_memory + blocks.size());
+        auto* end_memory = reinterpret_cast<detail::TargetEnd*>(block_memory + blocks.size());
+        auto* text_memory = reinterpret_cast<char*>(end_memory + ends.size());
         std::uninitialized_move(blocks.begin(), blocks.end(), block_memory);
         std::uninitialized_copy(ends.begin(), ends.end(), end_memory);
-        std::uninitialized_copy(source.begin(), source.end(),
-                                reinterpret_cast<char*>(end_memory + ends.size()));
+        source.copy(text_memory, source.size());
+        addresses.copy(text_memory + source.size(), addresses.size());
     }
     TargetGroup(std::string_view source, std::span<detail::LabelBlockPtr> blocks,
                 std::span<detail::PlacedPart> parts, PartCount, std::uint64_t share_key) noexcept;
@@ -137,8 +136,12 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     const detail::LabelBlockPtr* blocks() const noexcept {
         return reinterpret_cast<const detail::LabelBlockPtr*>(this + 1);
     }
-    const std::uint32_t* ends() const noexcept {
-        return reinterpret_cast<const std::uint32_t*>(blocks() + blocks_);
+    const detail::TargetEnd* ends() const noexcept {
+        return reinterpret_cast<const detail::TargetEnd*>(blocks() + blocks_);
+    }
+    /// Without parts: the addresses of the targets.
+    const char* addresses() const noexcept {
+        return reinterpret_cast<const char*>(ends() + targets_ + 1) + source_size_;
     }
     const PartCount& count() const noexcept {
         return *reinterpret_cast<const PartCount*>(blocks() + blocks_);
@@ -146,10 +149,10 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     const detail::PlacedPart* placed() const noexcept {
         return reinterpret_cast<const detail::PlacedPart*>(&count() + 1);
     }
-    std::size_t group_blocks() const noexcept { return in_parts_ ? blocks_ : ends()[0]; }
+    std::size_t group_blocks() const noexcept { return in_parts_ ? blocks_ : ends()[0].blocks; }
 
+    std::uint32_t targets_;  // first, because the count of references has four bytes as well
     std::uint64_t share_key_;
-    std::uint32_t targets_;
     std::uint32_t blocks_;
     std::uint32_t source_size_ : 31;
     std::uint32_t in_parts_ : 1;

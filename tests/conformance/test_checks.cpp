@@ -35,9 +35,9 @@ TEST_CASE("Comparison: every kind of difference is found") {
 
 TEST_CASE("DiscoveryLedger: diffs that are not minimal are complained about") {
     const auto make = [](std::string_view source) {
-        const std::array<std::uint32_t, 2> one_target{0, 0};
+        const std::array<detail::TargetEnd, 2> one_target{};
         return detail::Access::make_group<TargetGroup>(source, std::span<detail::LabelBlockPtr>(),
-                                                       one_target);
+                                                       one_target, std::string_view());
     };
     const TargetGroupPtr group = make("pod/default/a");
     const TargetGroupPtr same = make("pod/default/a");

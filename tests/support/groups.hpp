@@ -28,13 +28,20 @@ inline detail::LabelBlockPtr make_block(const LabelMap& map) {
     return detail::LabelBlock::make(new detail::LabelShape(names), packed);
 }
 
+/// Begins a target with these labels, with its address beside its block as generators do.
+inline void add_target(detail::GroupBuilder& builder, LabelMap labels) {
+    const auto address = labels.extract(std::string(detail::address_name.text));
+    builder.begin_target(address ? std::string_view(address.mapped()) : std::string_view());
+    builder.add(make_block(labels));
+}
+
 /// The group "pod/ns/<name>" with these labels.
 inline TargetGroupPtr make_group(std::string_view name, const std::vector<LabelMap>& targets,
                                  const LabelMap& labels = {}, std::uint64_t share_key = 0) {
     detail::GroupBuilder builder;
     builder.begin("pod/", "ns", name, std::numeric_limits<std::size_t>::max(), nullptr, share_key);
     builder.add(make_block(labels));
-    for (const LabelMap& target : targets) builder.begin_target().add(make_block(target));
+    for (const LabelMap& target : targets) add_target(builder, target);
     return builder.finish();
 }
 

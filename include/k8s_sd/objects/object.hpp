@@ -31,9 +31,9 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     /// The object's kind.
     Kind kind() const noexcept { return kind_; }
     /// The object's namespace; empty for kinds without namespaces.
-    std::string_view ns() const noexcept { return ns_; }
+    std::string_view ns() const noexcept { return {ns_, ns_size_}; }
     /// The object's name.
-    std::string_view name() const noexcept { return name_; }
+    std::string_view name() const noexcept { return {name_, name_size_}; }
     /// The labels contributed by the object itself: from its name, addresses, labels, annotations
     /// and so on, without those specific to a target, such as ports.
     virtual LabelMap labels() const { return {}; }
@@ -66,8 +66,10 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     void set_form(Form form) noexcept { form_ = form; }
     /// The strings must live as long as the object.
     void set_key(std::string_view ns, std::string_view name) noexcept {
-        ns_ = ns;
-        name_ = name;
+        ns_ = ns.data();
+        ns_size_ = static_cast<std::uint32_t>(ns.size());
+        name_ = name.data();
+        name_size_ = static_cast<std::uint32_t>(name.size());
     }
 
  private:
@@ -77,8 +79,11 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     Form form_ : 2;
     [[maybe_unused]] std::uint16_t tag_ = 0;  // for detail::Access
     std::uint64_t uid_hash_;
-    std::string_view ns_;
-    std::string_view name_;
+    // Two views would take 8 bytes more.
+    const char* ns_ = nullptr;
+    const char* name_ = nullptr;
+    std::uint32_t ns_size_ = 0;
+    std::uint32_t name_size_ = 0;
 };
 
 /// Shared ownership of an object.

@@ -47,18 +47,18 @@ struct KindTraits<Kind::widget> {
 
 class WidgetObject : public Object {
  public:
-    WidgetObject(const Widget& widget, const RoleOptions&, LabelFactory& factory)
+    WidgetObject(const Widget& widget, const RoleOptions&, LabelFactory&)
         : Object(Kind::widget, widget.metadata.uid),
-          address(address_label(factory, join_host_port(widget.spec.host, widget.spec.port))),
+          address(join_host_port(widget.spec.host, widget.spec.port)),
           own_ns_(widget.metadata.namespace_),
           own_name_(widget.metadata.name) {
         set_key(own_ns_, own_name_);
     }
     bool same_content(const Object& other) const noexcept override {
-        return same(address, static_cast<const WidgetObject&>(other).address);
+        return address == static_cast<const WidgetObject&>(other).address;
     }
 
-    LabelBlockPtr address;
+    std::string address;
 
  private:
     std::string own_ns_, own_name_;
@@ -72,7 +72,7 @@ struct RoleTraits<Role::widget> {
         add_kinds_attached_to_objects(attach, kinds);
     }
     static void generate(const WidgetObject& widget, GeneratorContext& g) {
-        g.group.begin_target().add(widget.address);
+        g.group.begin_target(widget.address);
     }
 };
 

@@ -42,7 +42,8 @@ TEST_CASE("pack_groups: labels that are not kept are left out, with their values
 }
 
 TEST_CASE("pack_groups: what groups share is there once") {
-    const auto group = test::make_group("a", {{{"__address__", std::string(1000, 'h')}}});
+    const auto group =
+        test::make_group("a", {{{"__address__", "h:1"}, {"x", std::string(1000, 'x')}}});
     const auto one = pack_groups(std::vector{group}, keep_all).size();
     const auto many = pack_groups(std::vector<TargetGroupPtr>(100, group), keep_all).size();
     CHECK(many < one + 100 * 20);

@@ -31,11 +31,11 @@ struct Part {
 void add(GroupBuilder& builder, const Part& part) {
     builder.begin_part(part.stride);
     for (const std::string& address : part.regular) {
-        builder.begin_target().add(make_block({{"a", address}}));
+        add_target(builder, {{"__address__", address}});
     }
     builder.begin_extra_targets();
     for (const std::string& address : part.extra) {
-        builder.begin_target().add(make_block({{"a", address}}));
+        add_target(builder, {{"__address__", address}});
     }
     builder.end_part();
 }
@@ -54,7 +54,7 @@ TargetGroupPtr make(const std::vector<Part>& parts, const TargetGroupPtr& earlie
 Texts addresses(const TargetGroup& group) {
     Texts all;
     for (std::size_t i = 0; i < group.size(); ++i) {
-        all.emplace_back(group[i].get("a").value_or("none"));
+        all.emplace_back(group[i].get("__address__").value_or("none"));
     }
     return all;
 }
@@ -66,7 +66,7 @@ TEST_CASE("TargetGroup: the targets of parts come one part after the other, extr
     CHECK(addresses(*group) == Texts{"a", "b", "c", "d", "x", "y", "z"});
     CHECK(group->source() == "endpoints/ns/e");
     CHECK(group->labels().to_map() == LabelMap{{"g", "1"}});
-    CHECK(group->merged(3) == LabelMap{{"a", "d"}, {"g", "1"}});
+    CHECK(group->merged(3) == LabelMap{{"__address__", "d"}, {"g", "1"}});
     CHECK(Access::parts(*group).size() == 4);
 }
 
@@ -92,9 +92,12 @@ TEST_CASE("TargetGroup: groups are equal whether their targets are in parts or n
     CHECK_FALSE(*group == *make({{{"a", "b"}}, {{"c"}, {"y"}}}));
     CHECK_FALSE(*group == *make({{{"a", "b"}}, {{"c"}}}));
     CHECK_FALSE(*group == *make({{{"a", "b"}}, {{"c"}, {"x"}}}, nullptr, "2"));
-    const auto plain = make_group(
-        "p", {LabelMap{{"a", "a"}}, LabelMap{{"a", "b"}}, LabelMap{{"a", "c"}}, {{"a", "x"}}},
-        {{"g", "1"}});
+    const auto plain = make_group("p",
+                                  {{{"__address__", "a"}},
+                                   {{"__address__", "b"}},
+                                   {{"__address__", "c"}},
+                                   {{"__address__", "x"}}},
+                                  {{"g", "1"}});
     CHECK(*group == *plain);
     CHECK(*plain == *group);
 }
@@ -159,16 +162,19 @@ TEST_CASE("GroupBuilder: kept parts count towards the limit") {
 }
 
 TEST_CASE("GroupBuilder: targets without parts are kept with the labels they have") {
-    const auto first = make_group("p", {LabelMap{{"a", "a"}, {"b", "b"}}, LabelMap{{"a", "c"}}},
+    const auto first = make_group("p",
+                                  {LabelMap{{"__address__", "a"}, {"b", "b"}}, LabelMap{{"a", "c"}},
+                                   LabelMap{{"__address__", "d"}}},
                                   {{"g", "1"}, {"h", "1"}});
     GroupBuilder builder;
     builder.begin("pod/", "ns", "p", 10, first);
     builder.add(make_block({{"g", "2"}}));
     builder.keep_targets();
     const auto second = builder.finish();
-    CHECK(second->merged(0) == LabelMap{{"a", "a"}, {"b", "b"}, {"g", "2"}});
+    CHECK(second->merged(0) == LabelMap{{"__address__", "a"}, {"b", "b"}, {"g", "2"}});
     CHECK(second->merged(1) == LabelMap{{"a", "c"}, {"g", "2"}});
-    CHECK(second->size() == 2);
+    CHECK(second->merged(2) == LabelMap{{"__address__", "d"}, {"g", "2"}});
+    CHECK(second->size() == 3);
 }
 
 TEST_CASE("TargetGroup: parts outlive the group that they were made for") {

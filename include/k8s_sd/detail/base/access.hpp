@@ -40,6 +40,11 @@ struct Access {
     static auto blocks(const Labels& labels) noexcept {
         return labels.blocks();
     }
+    /// The address beside the blocks of a Labels.
+    template <class Labels>
+    static auto address(const Labels& labels) noexcept {
+        return labels.address();
+    }
 
     // TargetGroup.
     template <class Group, class... Arguments>
@@ -57,10 +62,6 @@ struct Access {
     template <class Group>
     static auto label_blocks(const Group& group) noexcept {
         return group.label_blocks();
-    }
-    template <class Group>
-    static auto target_blocks(const Group& group, std::size_t target) noexcept {
-        return group.target_blocks(target);
     }
 
     /// See ObjectTag.

@@ -257,8 +257,7 @@ inline void endpoint_targets(const PlacedAddress& at, const PodObject* pod, cons
     if (pod != nullptr) pods.add_labels(*pod, g, false);
     for (const EndpointsObject::Port& port : at.subset.ports) {
         if (g.group.overfull()) return;
-        g.group.begin_target()
-            .add(address_label(g.factory, join_host_port(at.address.ip, port.number)))
+        g.group.begin_target(join_host_port(at.address.ip, port.number))
             .add(at.address.labels)
             .add(port.labels)
             .add(at.ready)

@@ -293,8 +293,7 @@ inline void slice_targets(const EndpointSliceObject::Endpoint& endpoint,
     }
     for (const std::string_view address : endpoint.addresses) {
         if (g.group.overfull()) return;
-        g.group.begin_target()
-            .add(address_label(g.factory, slice_address(address, port, g.options)))
+        g.group.begin_target(slice_address(address, port, g.options))
             .add(endpoint.labels)
             .add(endpoint.topology)
             .add(port.labels)

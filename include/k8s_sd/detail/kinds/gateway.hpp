@@ -179,9 +179,7 @@ inline void gateway_targets(const GatewayObject& gateway, GeneratorContext& g) {
             const std::string_view host = connected_host(listener.hostname, gateway);
             if (g.group.overfull()) return;
             if (host.empty() || !listener.has_valid_port()) continue;
-            g.group.begin_target()
-                .add(address_label(g.factory, join_host_port(host, listener.port)))
-                .add(listener.labels);
+            g.group.begin_target(join_host_port(host, listener.port)).add(listener.labels);
         }
     });
 }

@@ -239,13 +239,16 @@ class PodObject : public LabelObject {
     std::string_view ip() const noexcept { return info->value(ip_position); }
     std::string_view node_name() const noexcept { return info->value(node_name_position); }
     std::string_view controller_kind() const noexcept {
-        return has_controller_ ? info->value(controller_kind_position) : std::string_view();
+        return has_controller() ? info->value(controller_kind_position) : std::string_view();
     }
     std::string_view controller_name() const noexcept {
-        return has_controller_ ? info->value(controller_name_position) : std::string_view();
+        return has_controller() ? info->value(controller_name_position) : std::string_view();
     }
     /// Whether the phase is Succeeded or Failed.
-    bool finished() const noexcept { return finished_; }
+    bool finished() const noexcept {
+        const std::string_view phase = info->value(phase_position);
+        return phase == "Succeeded" || phase == "Failed";
+    }
 
     LabelBlockPtr namespace_name;
     LabelBlockPtr info;
@@ -261,8 +264,9 @@ class PodObject : public LabelObject {
                         const std::vector<api::ContainerStatus>& statuses, bool init,
                         LabelFactory& factory);
 
-    bool has_controller_ = false;
-    bool finished_ = false;
+    bool has_controller() const noexcept {
+        return info->shape().entries().size() > controller_kind_position;
+    }
 };
 
 /// The status of the Ready condition in lower case; "unknown" if missing.
@@ -297,9 +301,7 @@ inline PodObject::PodObject(const api::Pod& pod, const RoleOptions&, LabelFactor
     : LabelObject(Kind::pod, pod.metadata.uid),
       namespace_name(namespace_label(factory, pod.metadata.namespace_)),
       info(pod_info(pod, factory)),
-      metadata(make_metadata(pod_metadata_names, pod.metadata, factory)),
-      has_controller_(pod.metadata.controller() != nullptr),
-      finished_(pod.status.phase == "Succeeded" || pod.status.phase == "Failed") {
+      metadata(make_metadata(pod_metadata_names, pod.metadata, factory)) {
     set_key(namespace_name->only_value(), info->value(name_position));
     std::size_t count = 0;
     for (const auto* containers : {&pod.spec.containers, &pod.spec.init_containers}) {
@@ -450,10 +452,7 @@ inline void pod_targets(const PodObject& pod, GeneratorContext& g) {
         for (const PodPort& port : pod.ports) {
             if (rules.skips_terminated_containers && port.terminated) continue;
             write_pod_address(pod, port, g.options, address);
-            g.group.begin_target()
-                .add(address_label(g.factory, address))
-                .add(port.labels)
-                .add(port.container_id);
+            g.group.begin_target(address).add(port.labels).add(port.container_id);
         }
     });
 }

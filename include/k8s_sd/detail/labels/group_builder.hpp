@@ -26,6 +26,7 @@ class GroupBuilder {
                TargetGroupPtr earlier = nullptr, std::uint64_t share_key = 0) {
         blocks_.clear();
         ends_.clear();
+        addresses_.clear();
         parts_.clear();
         common_.clear();
         in_common_ = false;
@@ -45,10 +46,12 @@ class GroupBuilder {
         if (block) (in_common_ ? common_ : blocks_).push_back(block);
         return *this;
     }
-    GroupBuilder& begin_target() {
+    /// \param address  the value of `__address__`; empty: it is in a block
+    GroupBuilder& begin_target(std::string_view address = {}) {
         in_common_ = false;
         count_targets(1);
-        ends_.push_back(static_cast<std::uint32_t>(blocks_.size()));
+        ends_.push_back(end());
+        addresses_ += address;
         return *this;
     }
     /// Starts a new set of common labels for the next targets.
@@ -65,8 +68,9 @@ class GroupBuilder {
     /// Reuses the targets of the earlier group without parts.
     void keep_targets() {
         for (std::size_t i = 0; i < earlier_->size(); ++i) {
-            begin_target();
-            const auto kept = Access::target_blocks(*earlier_, i);
+            const Labels target = (*earlier_)[i];
+            begin_target(Access::address(target));
+            const auto kept = Access::blocks(target);
             blocks_.insert(blocks_.end(), kept.begin(), kept.end());
         }
     }
@@ -83,19 +87,21 @@ class GroupBuilder {
     void end_part() {
         const std::size_t regular = regular_ == no_extra_targets ? ends_.size() : regular_;
         // Convert starts to ends.
+        const TargetEnd last = end();
         for (std::size_t i = 0; i < ends_.size(); ++i) {
-            const std::size_t end = i + 1 < ends_.size() ? ends_[i + 1] : blocks_.size();
-            ends_[i] = static_cast<std::uint32_t>(end - group_blocks_);
+            ends_[i] = i + 1 < ends_.size() ? ends_[i + 1] : last;
+            ends_[i].blocks -= static_cast<std::uint32_t>(group_blocks_);
         }
         const std::span<LabelBlockPtr> made(blocks_.data() + group_blocks_,
                                             blocks_.size() - group_blocks_);
         TargetPartPtr part = earlier_part();
-        if (!part || !part->consists_of(made, ends_, regular)) {
-            part = ends_.empty() ? nullptr : TargetPart::make(made, ends_, regular);
+        if (!part || !part->consists_of(made, ends_, addresses_, regular)) {
+            part = ends_.empty() ? nullptr : TargetPart::make(made, ends_, addresses_, regular);
         }
         place(std::move(part), stride_);
         blocks_.resize(group_blocks_);
         ends_.clear();
+        addresses_.clear();
     }
     /// Reuses the part of the earlier group at the same position.
     void keep_part() {
@@ -130,6 +136,11 @@ class GroupBuilder {
         if (n > max_targets_ - std::min(targets_, max_targets_)) overfull_ = true;
         targets_ += n;
     }
+    /// Of the current target.
+    TargetEnd end() const noexcept {
+        return {static_cast<std::uint32_t>(blocks_.size()),
+                static_cast<std::uint32_t>(addresses_.size())};
+    }
     TargetPartPtr earlier_part() const {
         if (!earlier_ || parts_.size() >= Access::parts(*earlier_).size()) return nullptr;
         return Access::parts(*earlier_)[parts_.size()].part;
@@ -144,8 +155,8 @@ class GroupBuilder {
         run_parts_ = 0;
     }
     TargetGroupPtr make_plain() {
-        ends_.push_back(static_cast<std::uint32_t>(blocks_.size()));
-        return Access::make_group<TargetGroup>(source_, blocks_, ends_, share_key_);
+        ends_.push_back(end());
+        return Access::make_group<TargetGroup>(source_, blocks_, ends_, addresses_, share_key_);
     }
     TargetGroupPtr make_of_parts() {
         if (earlier_ && is_same_as(*earlier_)) return earlier_;
@@ -173,7 +184,8 @@ class GroupBuilder {
     std::string source_;
     std::vector<LabelBlockPtr> blocks_;
     std::vector<LabelBlockPtr> common_;
-    std::vector<std::uint32_t> ends_;
+    std::vector<TargetEnd> ends_;
+    std::string addresses_;  // of the targets, one after the other
     std::vector<PlacedPart> parts_;
     std::size_t group_blocks_ = 0;
     // Of the current part.

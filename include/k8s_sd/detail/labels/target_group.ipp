@@ -26,8 +26,8 @@ TargetGroupPtr TargetGroup::make(std::string_view source, std::span<detail::Labe
 TargetGroup::TargetGroup(std::string_view source, std::span<detail::LabelBlockPtr> blocks,
                          std::span<detail::PlacedPart> parts, PartCount count,
                          std::uint64_t share_key) noexcept
-    : share_key_(share_key),
-      targets_(0),
+    : targets_(0),
+      share_key_(share_key),
       blocks_(static_cast<std::uint32_t>(blocks.size())),
       source_size_(static_cast<std::uint32_t>(source.size()) & 0x7FFFFFFFU),
       in_parts_(true) {

@@ -28,11 +28,11 @@ class TargetGroupMaker::Impl {
         bytes_ = 0;
         add("labels", labels);
         for (std::size_t i = 0; i < targets.size(); ++i) {
-            ends_.push_back(static_cast<std::uint32_t>(blocks_.size()));
+            end_target();
             add("targets[" + std::to_string(i) + "]", targets[i]);
         }
-        ends_.push_back(static_cast<std::uint32_t>(blocks_.size()));
-        return detail::Access::make_group<TargetGroup>(source, blocks_, ends_);
+        end_target();
+        return detail::Access::make_group<TargetGroup>(source, blocks_, ends_, std::string_view());
     }
 
  private:
@@ -47,6 +47,7 @@ class TargetGroupMaker::Impl {
         }
     }
 
+    void end_target() { ends_.push_back({.blocks = static_cast<std::uint32_t>(blocks_.size())}); }
     void add(const std::string& where, const LabelMap& labels) {
         if (labels.empty()) return;
         names_.clear();
@@ -83,7 +84,7 @@ class TargetGroupMaker::Impl {
     std::vector<std::string_view> names_;
     std::string packed_;
     std::vector<detail::LabelBlockPtr> blocks_;
-    std::vector<std::uint32_t> ends_;
+    std::vector<detail::TargetEnd> ends_;
     std::size_t bytes_ = 0;
 };
 

@@ -11,21 +11,42 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <string_view>
 
 namespace k8s_sd::inline v0::detail {
+
+/// The end of a target in the blocks and in the addresses of all targets. The address of a target
+/// is its own, so it is stored beside its blocks: a block for it would take 48 bytes, and a pointer.
+struct TargetEnd {
+    std::uint32_t blocks = 0;
+    std::uint32_t address = 0;
+
+    friend bool operator==(const TargetEnd&, const TargetEnd&) = default;
+};
+
+/// The labels of the target between two ends.
+inline Labels labels_between(TargetEnd begin, TargetEnd end, const LabelBlockPtr* blocks,
+                             const char* addresses) noexcept {
+    return Access::make<Labels>(
+        blocks + begin.blocks, blocks + end.blocks,
+        std::string_view(addresses + begin.address, end.address - begin.address));
+}
 
 /// The targets of one endpoint among many; they change together. Immutable; the versions of a group
 /// share unchanged parts. Regular targets come first, then extra ones.
 class TargetPart final : public boost::intrusive_ref_counter<TargetPart> {
  public:
-    /// \param blocks   of one target after the other; moved from
-    /// \param ends     where the blocks of each target end
-    /// \param regular  the number of regular targets
+    /// \param blocks     of one target after the other; moved from
+    /// \param ends       the end of each target
+    /// \param addresses  of one target after the other
+    /// \param regular    the number of regular targets
     static boost::intrusive_ptr<const TargetPart> make(std::span<LabelBlockPtr> blocks,
-                                                       std::span<const std::uint32_t> ends,
+                                                       std::span<const TargetEnd> ends,
+                                                       std::string_view addresses,
                                                        std::size_t regular) {
-        const std::size_t bytes = sizeof(TargetPart) + blocks.size_bytes() + ends.size_bytes();
-        return new (::operator new(bytes)) TargetPart(blocks, ends, regular);
+        const std::size_t bytes =
+            sizeof(TargetPart) + blocks.size_bytes() + ends.size_bytes() + addresses.size();
+        return new (::operator new(bytes)) TargetPart(blocks, ends, addresses, regular);
     }
     ~TargetPart() { std::destroy_n(blocks(), blocks_); }
     TargetPart(const TargetPart&) = delete;
@@ -36,34 +57,41 @@ class TargetPart final : public boost::intrusive_ref_counter<TargetPart> {
     std::size_t size() const noexcept { return targets_; }
     std::size_t regular() const noexcept { return regular_; }
     Labels operator[](std::size_t target) const noexcept {
-        const std::uint32_t begin = target == 0 ? 0 : ends()[target - 1];
-        return Access::make<Labels>(blocks() + begin, blocks() + ends()[target]);
+        const TargetEnd begin = target == 0 ? TargetEnd{} : ends()[target - 1];
+        return labels_between(begin, ends()[target], blocks(), addresses());
     }
     /// Whether make() would return an equal part.
-    bool consists_of(std::span<const LabelBlockPtr> blocks, std::span<const std::uint32_t> ends,
-                     std::size_t regular) const noexcept {
-        return regular_ == regular &&
+    bool consists_of(std::span<const LabelBlockPtr> blocks, std::span<const TargetEnd> ends,
+                     std::string_view addresses, std::size_t regular) const noexcept {
+        return regular_ == regular && all_addresses() == addresses &&
                std::equal(ends.begin(), ends.end(), this->ends(), this->ends() + targets_) &&
                std::equal(blocks.begin(), blocks.end(), this->blocks(), this->blocks() + blocks_,
                           [](const auto& a, const auto& b) { return same(a, b); });
     }
 
  private:
-    TargetPart(std::span<LabelBlockPtr> blocks, std::span<const std::uint32_t> ends,
-               std::size_t regular) noexcept
+    TargetPart(std::span<LabelBlockPtr> blocks, std::span<const TargetEnd> ends,
+               std::string_view addresses, std::size_t regular) noexcept
         : targets_(static_cast<std::uint32_t>(ends.size())),
           regular_(static_cast<std::uint32_t>(regular)),
           blocks_(static_cast<std::uint32_t>(blocks.size())) {
         auto* block_memory = reinterpret_cast<LabelBlockPtr*>(this + 1);
         std::uninitialized_move(blocks.begin(), blocks.end(), block_memory);
-        std::uninitialized_copy(ends.begin(), ends.end(),
-                                reinterpret_cast<std::uint32_t*>(block_memory + blocks.size()));
+        auto* end_memory = reinterpret_cast<TargetEnd*>(block_memory + blocks.size());
+        std::uninitialized_copy(ends.begin(), ends.end(), end_memory);
+        addresses.copy(reinterpret_cast<char*>(end_memory + ends.size()), addresses.size());
     }
     const LabelBlockPtr* blocks() const noexcept {
         return reinterpret_cast<const LabelBlockPtr*>(this + 1);
     }
-    const std::uint32_t* ends() const noexcept {
-        return reinterpret_cast<const std::uint32_t*>(blocks() + blocks_);
+    const TargetEnd* ends() const noexcept {
+        return reinterpret_cast<const TargetEnd*>(blocks() + blocks_);
+    }
+    const char* addresses() const noexcept {
+        return reinterpret_cast<const char*>(ends() + targets_);
+    }
+    std::string_view all_addresses() const noexcept {
+        return {addresses(), targets_ == 0 ? 0 : ends()[targets_ - 1].address};
     }
 
     std::uint32_t targets_;

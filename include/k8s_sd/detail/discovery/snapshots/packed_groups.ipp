@@ -14,8 +14,8 @@ namespace k8s_sd::inline v0::detail {
 //   shapes: count, then for each the count of its entries, and for each entry name and present
 //   blocks: count, then for each the number of its shape and its values, packed
 //   groups: count, then for each the source, the halves of the share key, the blocks of its
-//           labels, the count of its targets and the blocks of each; a list of blocks is a count
-//           and numbers; 0 stands for none
+//           labels, the count of its targets, and the address and the blocks of each; a list of
+//           blocks is a count and numbers; 0 stands for none
 namespace {
 
 void put_number(std::string& out, std::size_t number) {
@@ -27,7 +27,8 @@ constexpr std::uint64_t half_of_key = 0xFFFF'FFFFU;
 
 class GroupPacker {
  public:
-    explicit GroupPacker(const KeepLabel& keep) : keep_(keep) {}
+    explicit GroupPacker(const KeepLabel& keep)
+        : keep_(keep), keeps_address_(keep(address_name.text)) {}
 
     void add(const TargetGroup& group) {
         ++groups_;
@@ -36,7 +37,11 @@ class GroupPacker {
         put_number(group_bytes_, group.share_key() & half_of_key);
         put_blocks(group.labels());
         put_number(group_bytes_, group.size());
-        for (std::size_t i = 0; i < group.size(); ++i) put_blocks(group[i]);
+        for (std::size_t i = 0; i < group.size(); ++i) {
+            const Labels target = group[i];
+            pack_value(group_bytes_, keeps_address_ ? Access::address(target) : std::string_view());
+            put_blocks(target);
+        }
     }
     std::string finish() const {
         std::string out;
@@ -100,6 +105,7 @@ class GroupPacker {
     }
 
     const KeepLabel& keep_;
+    const bool keeps_address_;
     boost::unordered_flat_map<const LabelShape*, Shape> shapes_;
     boost::unordered_flat_map<const LabelBlock*, std::size_t> blocks_;
     std::size_t groups_ = 0;
@@ -162,21 +168,28 @@ class GroupUnpacker {
         spend(sizeof(TargetGroup) + source.size());
         group_blocks_.clear();
         ends_.clear();
+        addresses_.clear();
         read_block_list();
         const std::size_t targets = reader_.count();
-        ends_.push_back(static_cast<std::uint32_t>(group_blocks_.size()));
+        end_target();
         for (std::size_t i = 0; i < targets && !reader_.failed(); ++i) {
+            const std::string_view address = reader_.utf8();
+            spend(sizeof(TargetEnd) + address.size());
+            addresses_ += address;
             read_block_list();
-            spend(sizeof(std::uint32_t));
-            ends_.push_back(static_cast<std::uint32_t>(group_blocks_.size()));
+            end_target();
         }
         constexpr std::size_t max = std::numeric_limits<std::int32_t>::max();
         const bool usable = !source.empty() && source.size() < max && targets > 0 &&
-                            group_blocks_.size() < max && targets < max;
+                            group_blocks_.size() < max && targets < max && addresses_.size() < max;
         if (!usable) reader_.fail();
         if (reader_.failed()) return;
-        groups.push_back(Access::make_group<TargetGroup>(source, group_blocks_, ends_,
+        groups.push_back(Access::make_group<TargetGroup>(source, group_blocks_, ends_, addresses_,
                                                          upper_key << 32U | lower_key));
+    }
+    void end_target() {
+        ends_.push_back({static_cast<std::uint32_t>(group_blocks_.size()),
+                         static_cast<std::uint32_t>(addresses_.size())});
     }
     void read_block_list() {
         for (std::size_t left = reader_.count(); left > 0 && !reader_.failed(); --left) {
@@ -198,7 +211,8 @@ class GroupUnpacker {
     std::vector<LabelShapePtr> shapes_;
     std::vector<LabelBlockPtr> blocks_;  ///< the first one is null
     std::vector<LabelBlockPtr> group_blocks_;
-    std::vector<std::uint32_t> ends_;
+    std::vector<TargetEnd> ends_;
+    std::string addresses_;
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ std::string hex(const Digest&, std::size_t bytes = 32);
 
 /// Identifies the content of a snapshot.
 struct SnapshotKey {
-    std::string_view kind{};  ///< of the payload, with its format version: "targets 2"
+    std::string_view kind{};  ///< of the payload, with its format version: "targets 3"
     Digest identity{};        ///< of the cluster and the configuration
 };
 

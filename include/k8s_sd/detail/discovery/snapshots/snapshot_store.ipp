@@ -24,7 +24,7 @@ SnapshotKey group_key(const SnapshotIdentity& identity) {
     std::string text = hex(identity.config);
     std::string problem;  // reported by the client
     if (const auto ca = read_secret_file(identity.ca_file, problem)) text += view(*ca);
-    return {"targets 2", digest_of(text)};
+    return {"targets 3", digest_of(text)};
 }
 
 /// Drops `__meta_kubernetes_pod_annotation_NAME` and `…_annotationpresent_NAME` unless

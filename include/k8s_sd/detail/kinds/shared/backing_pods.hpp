@@ -131,8 +131,7 @@ class BackingPods {
                 add_labels(pod, g, true);
                 refer();
             }
-            g.group.begin_target()
-                .add(address_label(g.factory, join_host_port(pod.ip(), port.number)))
+            g.group.begin_target(join_host_port(pod.ip(), port.number))
                 .add(port.labels)
                 .add_common();
         }

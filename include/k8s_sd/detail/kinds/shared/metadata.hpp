@@ -65,8 +65,4 @@ inline LabelBlockPtr address_type_label(LabelFactory& factory, std::string_view 
     return factory.block().add("__meta_kubernetes_endpointslice_address_type", type).make_shared();
 }
 
-inline LabelBlockPtr address_label(LabelFactory& factory, std::string_view address) {
-    return factory.block().add(address_name, address).make();
-}
-
 }  // namespace k8s_sd::inline v0::detail

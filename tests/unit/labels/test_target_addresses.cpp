@@ -1,0 +1,106 @@
+// A group stores the addresses of its targets beside their blocks. It must read like the plain
+// form: a map of labels for each target.
+
+#include "k8s_sd/detail/labels/group_builder.hpp"
+#include "support/groups.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+
+namespace {
+
+/// The labels of each target of a group.
+using PlainTargets = std::vector<LabelMap>;
+
+/// Targets of few different labels, so that some of them are equal.
+class RandomTargets {
+ public:
+    PlainTargets draw() {
+        PlainTargets targets(1 + random_() % 4);
+        for (LabelMap& labels : targets) {
+            if (random_() % 4 != 0) labels.emplace("__address__", text());
+            if (random_() % 2 != 0) labels.emplace("port", text());
+            if (random_() % 4 == 0) labels.emplace("zone", "");
+        }
+        return targets;
+    }
+    std::size_t below(std::size_t bound) { return random_() % bound; }
+
+ private:
+    std::string text() {
+        static const std::string texts[] = {"a", "b:1", std::string(300, 'c')};
+        return texts[random_() % 3];
+    }
+    std::mt19937 random_{3};
+};
+
+TargetGroupPtr make_in_parts(const PlainTargets& targets, RandomTargets& random) {
+    detail::GroupBuilder builder;
+    builder.begin("endpoints/", "ns", "e");
+    for (std::size_t i = 0; i < targets.size();) {
+        builder.begin_part(1);
+        const std::size_t end = i + 1 + random.below(targets.size() - i);
+        for (; i < end; ++i) add_target(builder, targets[i]);
+        builder.end_part();
+    }
+    return builder.finish();
+}
+TargetGroupPtr make_kept(const TargetGroupPtr& earlier) {
+    detail::GroupBuilder builder;
+    builder.begin("pod/", "ns", "p", earlier->size(), earlier);
+    builder.keep_targets();
+    return builder.finish();
+}
+
+void check_reads_like(const TargetGroup& group, const PlainTargets& plain) {
+    REQUIRE(group.size() == plain.size());
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+        const Labels labels = group[i];
+        CHECK(labels.to_map() == plain[i]);
+        CHECK_FALSE(group.merged(i).contains("zone"));
+        CHECK(labels.size() == plain[i].size());
+        CHECK(labels.empty() == plain[i].empty());
+        CHECK(static_cast<std::size_t>(std::distance(labels.begin(), labels.end())) ==
+              plain[i].size());
+        for (const char* name : {"__address__", "port", "zone", "none"}) {
+            const auto known = plain[i].find(name);
+            const auto value = labels.get(name);
+            REQUIRE(value.has_value() == (known != plain[i].end()));
+            if (value) CHECK(*value == known->second);
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("TargetGroup: targets read like maps, whole, in parts, and kept from an earlier group") {
+    RandomTargets random;
+    for (int round = 0; round < 300; ++round) {
+        const PlainTargets targets = random.draw();
+        const TargetGroupPtr whole = make_group("p", targets);
+        check_reads_like(*whole, targets);
+        check_reads_like(*make_in_parts(targets, random), targets);
+        check_reads_like(*make_kept(whole), targets);
+    }
+}
+
+TEST_CASE("TargetGroup: groups and targets are equal exactly if their maps are") {
+    RandomTargets random;
+    for (int round = 0; round < 2000; ++round) {
+        const PlainTargets one = random.draw(), other = random.draw();
+        const TargetGroupPtr a = make_group("p", one), b = make_in_parts(other, random);
+        CHECK((*a == *b) == (one == other));
+        for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i) {
+            CHECK(((*a)[i] == (*b)[i]) == (one[i] == other[i]));
+            if (one[i] == other[i]) CHECK((*a)[i].hash() == (*b)[i].hash());
+        }
+    }
+}
