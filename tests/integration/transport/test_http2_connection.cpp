@@ -313,6 +313,18 @@ TEST_CASE("HTTP/2: a refusal limits the streams for a while, or until the next S
     CHECK(c.peer(0).streams().size() == 4);
 }
 
+TEST_CASE("HTTP/2: streams that end after a refusal do not lower its limit") {
+    MultiplexedClient c;
+    for (int i = 0; i < 3; ++i) c.get(StreamUse::brief);
+    c.settle();
+    c.send(0, h2::settings_frame() + h2::rst_frame(5, h2::refused_stream) +
+                  h2::head_frame(1, "200", h2::end_stream) +
+                  h2::head_frame(3, "200", h2::end_stream));
+    c.get(StreamUse::brief);
+    c.settle();
+    CHECK(c.peer(0).streams().size() >= 4);
+}
+
 TEST_CASE("HTTP/2: an urgent request does not wait for the permit of another one") {
     MultiplexedClient c;
     const auto gauge = std::make_shared<Metrics::Gauge>(0);

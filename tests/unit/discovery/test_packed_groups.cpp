@@ -39,6 +39,12 @@ TEST_CASE("pack_groups: labels that are not kept are left out, with their values
     REQUIRE(back);
     CHECK((*back)[0]->merged(0) ==
           LabelMap{{"__address__", "h:1"}, {"__meta_kubernetes_namespace", "shop"}});
+    const auto without = unpack_groups(
+        pack_groups(some_groups(), [](std::string_view name) { return name != "__address__"; }));
+    REQUIRE(without);
+    CHECK((*without)[0]->merged(0) ==
+          LabelMap{{"x", "1"}, {"__meta_kubernetes_namespace", "shop"}});
+    CHECK((*without)[1]->merged(0).empty());
 }
 
 TEST_CASE("pack_groups: what groups share is there once") {

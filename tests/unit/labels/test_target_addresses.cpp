@@ -92,6 +92,25 @@ TEST_CASE("TargetGroup: targets read like maps, whole, in parts, and kept from a
     }
 }
 
+TEST_CASE("GroupBuilder: the addresses of an object are bounded together") {
+    const std::string address(1 << 20, 'a');
+    for (const bool in_parts : {false, true}) {
+        CAPTURE(in_parts);
+        detail::GroupBuilder builder;
+        const auto make = [&](int targets) {
+            builder.begin("p", "ns", "name");
+            if (in_parts) builder.begin_part(1);
+            for (int i = 0; i < targets; ++i) builder.begin_target(address);
+            if (in_parts) builder.end_part();
+            return builder.finish();
+        };
+        CHECK(make(64)->size() == 64);
+        CHECK_FALSE(make(65));
+        CHECK(builder.overfull());
+        CHECK(make(1)->size() == 1);
+    }
+}
+
 TEST_CASE("TargetGroup: groups and targets are equal exactly if their maps are") {
     RandomTargets random;
     for (int round = 0; round < 2000; ++round) {

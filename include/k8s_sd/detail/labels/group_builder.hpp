@@ -51,7 +51,12 @@ class GroupBuilder {
         in_common_ = false;
         count_targets(1);
         ends_.push_back(end());
-        addresses_ += address;
+        // An object may repeat a long address in each target, and offsets have 32 bits.
+        if (address.size() > max_addresses - addresses_.size()) {
+            overfull_ = true;
+        } else {
+            addresses_ += address;
+        }
         return *this;
     }
     /// Starts a new set of common labels for the next targets.
@@ -126,11 +131,14 @@ class GroupBuilder {
         blocks_.clear();
         common_.clear();
         parts_.clear();
+        if (addresses_.capacity() > usual_addresses) std::string().swap(addresses_);
         return made;
     }
 
  private:
     static constexpr std::size_t no_extra_targets = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t max_addresses = 64 << 20;    ///< bytes of a part, or of a group
+    static constexpr std::size_t usual_addresses = 64 << 10;  ///< kept for the next group
 
     void count_targets(std::size_t n) {
         if (n > max_targets_ - std::min(targets_, max_targets_)) overfull_ = true;

@@ -164,7 +164,7 @@ void Http2Connection::deliver(const Http2Event& event) {
     // After GOAWAY a refusal says nothing about the limit.
     const Http2State state = session_->state();
     if (event.end.kind == Http2End::Kind::refused && !state.draining) {
-        refusal_ = {state.streams, clock_->now() + refusal_memory, state.settings};
+        refusal_ = {event.end.others, clock_->now() + refusal_memory, state.settings};
     }
     const bool is_error = state.goaway && *state.goaway != no_error_code;
     if (event.end.kind == Http2End::Kind::refused && is_error)

@@ -25,6 +25,8 @@ struct Http2End {
     };
     Kind kind = Kind::complete;
     std::uint32_t code = 0;  ///< the error code (RFC 9113 7)
+    /// The other streams that the server had at that time; state() is of all received bytes.
+    std::size_t others = 0;
 };
 
 /// A part of a response.

@@ -330,6 +330,7 @@ void Nghttp2Session::end(std::int32_t id, Http2End how) {
     const auto position = streams_.find(id);
     if (position == streams_.end()) return;
     if (!position->second.head_sent) --unsent_;
+    how.others = streams_.size() - 1 - unsent_;
     if (!position->second.abandoned) events_.push_back({Http2Event::Kind::end, id, {}, {}, how});
     streams_.erase(position);
 }
