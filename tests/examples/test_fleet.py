@@ -218,7 +218,7 @@ class Snapshots(unittest.TestCase):
                 command("discover", options + ("--timeout", 2)), env=environment(), text=True,
                 stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
             # Long lines are cut.
-            self.assertIn(view + "; the view is that of before", result.stdout)
+            self.assertIn(view + "; the view is from before", result.stdout)
 
 
 def listening_port(pid):

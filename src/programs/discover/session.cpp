@@ -148,8 +148,9 @@ void Session::install_environment() {
 
 void Session::set_up_recording(k8s_sd::Environment& environment) {
     // The connector may outlive this object.
-    cli::record(options_.record, environment,
-                log_.writer(k8s_sd::LogLevel::warning, Event::recording));
+    cli::record(options_.record, environment, [options = options_](const std::string& text) {
+        discover::note(options, k8s_sd::LogLevel::warning, Event::recording, text);
+    });
     cli::prepare_to_record(options_.record, options_.config);
     if (options_.replay_file.empty()) return;
     k8s_sd::sim::Recording recording = cli::usable_recording(options_.replay_file);
@@ -251,8 +252,11 @@ std::vector<k8s_sd::DiscoveryConfig> Session::usable_clusters() {
             const std::string& why = unusable_[name] = cli::printable(e.what(), 2000);
             const auto known = before.find(name);
             if (known != before.end() && known->second == why) continue;
+            const auto job = job_of(name);
+            const bool has_targets = job && !jobs_[*job].gone && jobs_[*job].delivered;
             note(k8s_sd::LogLevel::warning, Event::cluster_unusable,
-                 "cluster " + cli::printable(name, 200) + ": " + why);
+                 "cluster " + cli::printable(name, 200) + ": " + why +
+                     (has_targets ? "; its targets are those of its previous server" : ""));
         }
     }
     return usable;
@@ -358,7 +362,9 @@ void Session::move_cluster(unsigned job, const k8s_sd::DiscoveryConfig& config) 
 /// server.
 void Session::on_move_status(unsigned job, const k8s_sd::DiscovererStatus& status) {
     std::optional<Move>& move = jobs_[job].move;
-    if (stopped_ || !move || !status.error || std::exchange(move->reported, true)) return;
+    // A list that works may bring objects that do not.
+    if (stopped_ || !move || !status.error || status.synced) return;
+    if (std::exchange(move->reported, true)) return;
     note(k8s_sd::LogLevel::warning, Event::cluster_unusable,
          "cluster " + cli::printable(configs_[job].cluster.name, 200) +
              ": its targets are those of before, until its new server or access works: " +
@@ -378,7 +384,7 @@ void Session::remove_cluster(unsigned job) {
     jobs_[job] = {.gone = true};
     --options_.jobs;
     report(job, diff);
-    if (!is_complete_ && all(&JobState::delivered)) on_synced();
+    if (!is_complete_ && options_.jobs > 0 && all(&JobState::delivered)) on_synced();
 }
 
 void Session::join_fleet() {
@@ -506,8 +512,11 @@ void Session::on_synced() {
 /// Without any cluster of a hub there is no complete state, unless there was one before.
 void Session::on_timeout() {
     if (stopped_) return;
-    const bool is_moving = std::any_of(jobs_.begin(), jobs_.end(),
-                                       [](const JobState& job) { return job.move.has_value(); });
+    bool is_moving = false;
+    for (std::size_t job = 0; job < jobs_.size(); ++job) {
+        const bool is_unusable = hub_ && unusable_.contains(configs_[job].cluster.name);
+        is_moving = is_moving || jobs_[job].move || (is_unusable && !jobs_[job].gone);
+    }
     if (is_complete_ && !is_moving && all(&JobState::delivered)) return stop(cli::exit_fine);
     stop_unsynced("after " + in_seconds(*options_.timeout));
 }

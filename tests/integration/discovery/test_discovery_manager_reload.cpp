@@ -551,8 +551,7 @@ TEST_CASE("Reload: jobs without a name or with one name are refused as a whole")
     CHECK(config_error([&] {
               j.apply({{"b", {}}, {"c", {}}, {"b", {j.pods()}}});
           }) ==
-          "jobs[2].name: \"b\" is also the name of an earlier job; give each job a name of its "
-          "own");
+          "jobs[2].name: \"b\" is also the name of an earlier job; give each job its own name");
     CHECK(config_error([&] {
               j.apply({{"b", {}, -1s}});
           }) == "jobs[0].min_update_interval: must not be negative");

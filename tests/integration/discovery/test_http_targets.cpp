@@ -263,7 +263,7 @@ TEST_CASE("http_sd: redirects on the same server are followed, with an end") {
             l.lists->requests.clear();
             l.apply({config});
             CHECK(l.lists->requests.size() <= 1);
-            CHECK(contains(l.state().message, "a redirect that is not followed"));
+            CHECK(contains(l.state().message, "a redirect, which is not followed"));
             l.apply({});
         }
         CHECK(l.lists->targets.back().host == "lists.example");

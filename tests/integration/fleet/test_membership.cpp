@@ -183,7 +183,7 @@ TEST_CASE("Membership: that this member is missing is an alarm, which says where
     s.remove("agent-0");
     s.advance(20s);
     CHECK(agent.hold() == "self_missing");
-    CHECK_THAT(agent.membership.status().message, ContainsSubstring("whether the Service selects"));
+    CHECK_THAT(agent.membership.status().message, ContainsSubstring("that the Service selects"));
     CHECK(s.metrics->fleet_alarms == 1);
     CHECK(s.take_log().size() == 1);
     s.advance(1min);

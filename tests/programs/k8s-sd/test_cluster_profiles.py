@@ -191,8 +191,8 @@ class Serving(unittest.TestCase):
                 status, text = status_of(server, "/sd/nodes")
                 self.assertEqual(status, 503)
                 self.assertIn(reason, text)
-            wait_incomplete("not been discovered completely yet; the hub has no ClusterProfile "
-                            "that is selected")
+            wait_incomplete("not been discovered completely yet; no ClusterProfile of the "
+                            "hub is selected")
             hub.cluster("old", "http://127.0.0.1:1")
             server.wait_health(lambda found: [one["cluster"] for one in found] == ["fleet/old"])
             wait_incomplete("127.0.0.1:1")

@@ -377,7 +377,7 @@ class Watch(unittest.TestCase):
             "?job=one&list=all": (400, 'list: "all" is not allowed; allowed are targets'),
             "?job=one&list=discovered&form=urls":
                 (400, "form=urls: is a form of the relabelled list"),
-            "?job=one&hold=1": (400, "hold: is for lists"),
+            "?job=one&hold=1": (400, "hold: applies to lists"),
             "?job=one&shard=1": (400, "shards and one of shard and member belong together"),
         }
         with serving_file(STATIC) as (server, _):
@@ -508,7 +508,7 @@ class WrittenFiles(unittest.TestCase):
                 self.assertIn(message, result.stderr)
 
     def test_unusable_arguments(self):
-        table = {("--write-list", "targets"): "--write-list: says what --write-dir writes",
+        table = {("--write-list", "targets"): "--write-list: needs --write-dir",
                  ("--write-dir", __file__): __file__ + " is not a directory",
                  ("--write-dir", "/proc/none/x"): ("cannot create or access the "
                                                    "directory /proc/none/x"),

@@ -219,7 +219,7 @@ TEST_CASE("ServedJobs: the reasons of a thousand incomplete jobs cost a pass ove
 
 TEST_CASE("ServedJobs: without a ClusterProfile a job is not complete") {
     constexpr const char* reason =
-        "job a has not been discovered completely yet; the hub has no ClusterProfile that is "
+        "job a has not been discovered completely yet; no ClusterProfile of the hub is "
         "selected";
     Jobs all;
     all.apply(Jobs::job("a", {}), {.hub_is_empty = true});
@@ -240,7 +240,7 @@ TEST_CASE("ServedJobs: a job waits for the first ClusterProfile also if it has o
     file.jobs = {Jobs::job("a", {"x:1"}), Jobs::job("b", {"y:1"})};
     all.jobs.apply(file, {}, {.jobs = {"a"}, .hub_is_empty = true});
     all.work();
-    CHECK(all.list("a").find("the hub has no ClusterProfile") != std::string::npos);
+    CHECK(all.list("a").find("no ClusterProfile of the hub is selected") != std::string::npos);
     // The hub may stay empty, so the other job is ready.
     CHECK(all.list("b").find("y:1") != std::string::npos);
     CHECK(all.jobs.not_ready().empty());

@@ -535,7 +535,7 @@ class CommandLine(unittest.TestCase):
             ("--role", "pod", "--config", "x"): "--config: the file defines the jobs",
             ("--config", "/nonexistent/p.yml"): "/nonexistent/p.yml: cannot be read: No such file",
             ("--sim", "--threads", "0"): "--threads: ",
-            ("--sim", "--check"): "--check: says what is wrong with a file",
+            ("--sim", "--check"): "--check: needs --config FILE",
             ("--sim", "--role", "pod", "--namespace", "Shop_1"): "is not a name of a namespace",
             ("--sim", "--snapshot-dir", __file__): "--snapshot-dir: " + __file__ + ": is not a dir",
             ("--sim", "--snapshot-dir", "/proc/none/x"): "--snapshot-dir: /proc/none/x: No such",

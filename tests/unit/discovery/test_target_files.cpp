@@ -234,7 +234,7 @@ TEST_CASE("scan_files: files, bytes and targets are limited") {
         const FileScan scan = f.scan();
         CHECK(scan.files.at(a).groups);
         CHECK(contains(scan.files.at(b).problem, "it is larger than"));
-        CHECK(scan.files.at(b).problem.ends_with("(max_bytes is for all files)"));
+        CHECK(scan.files.at(b).problem.ends_with("(max_bytes applies to all files)"));
     }
     SECTION("targets of a file") {
         f.config.max_targets = 1;

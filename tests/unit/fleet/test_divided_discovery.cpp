@@ -222,7 +222,7 @@ TEST_CASE("DividedDiscovery: a configuration that has a share already cannot be 
     DiscoveryConfig config = divided_pods();
     config.share = ObjectShare::part(0, 2);
     CHECK_THROWS_MATCHES(member.discovery.part_of(config), ConfigError,
-                         MessageMatches(ContainsSubstring("share: is what the fleet divides")));
+                         MessageMatches(ContainsSubstring("share: is set by the fleet")));
 }
 
 TEST_CASE("Division: what cannot be divided is refused in words") {

@@ -34,9 +34,9 @@ TEST_CASE("OverfullObjects: they are an error of the watch that has them, unless
     CHECK(statuses[0].error == errc::too_many_targets);
     CHECK(statuses[0].since == first);
     CHECK(statuses[0].message == "services a/x has more than 10 targets (max_targets_per_object); "
-                                 "it keeps those that it had; further such objects: 1");
+                                 "its previous targets are kept; further such objects: 1");
     CHECK(statuses[1].message == "services b/z has more than 10 targets (max_targets_per_object); "
-                                 "it keeps those that it had");
+                                 "its previous targets are kept");
     CHECK_FALSE(statuses[2].error);
     CHECK_FALSE(statuses[3].error);
     CHECK(statuses[4].error == errc::too_many_targets);

@@ -129,7 +129,7 @@ std::string ProfileClusters::trouble() const {
     if (!status.secrets.message.empty())
         text +=
             "Secrets of ClusterProfiles: " + cli::printable(status.secrets.message, 2000) + "\n";
-    if (known_ && clusters_.size() == 0) text += "the hub has no ClusterProfile that is selected\n";
+    if (known_ && clusters_.size() == 0) text += "no ClusterProfile of the hub is selected\n";
     std::size_t problems = 0;
     for (const k8s_sd::InventoryCluster& cluster : clusters_.all()) {
         if (cluster.problem.empty() || ++problems > max_lines) continue;

@@ -85,7 +85,7 @@ cli::CommandLine command_line(FollowOptions& o) {
                            "several",
                            [&](Text v) { o.sources.push_back(read_list_source(v)); }, true},
             .notes = "Whatever a server answers that is no list, or if it does not answer, the "
-                     "file stays as it\nis. Exit status: 0 ended by SIGINT or SIGTERM, 2 unusable "
+                     "file is\nunchanged. Exit status: 0 ended by SIGINT or SIGTERM, 2 unusable "
                      "arguments, 1 anything else.\n",
             .print_error = cli::error_writer("k8s-sd follow", o.log)};
 }

@@ -419,7 +419,7 @@ function troubleOf(job) {
   if (!job.synced) return ["is not complete", words || "it waits for the first list"];
   if (bad) return [bad.state === "unusable" ? "cannot be used" : "is out of date", words];
   const isUnconfirmed = job.configs?.some((config) => config.unconfirmed);
-  return isUnconfirmed ? ["has targets of before a restart", ""] : null;
+  return isUnconfirmed ? ["has targets from before a restart", ""] : null;
 }
 
 let asOf = 0;
@@ -1453,7 +1453,7 @@ function healthCard(job) {
         inline(config.role ?? "", 60),
         config.cluster ? [" of ", inline(config.cluster, 80)] : null,
         config.server ? [" at ", inline(config.server, 120)] : null,
-        config.unconfirmed ? el("strong", { class: "bad" }, " with targets of before a restart")
+        config.unconfirmed ? el("strong", { class: "bad" }, " with targets from before a restart")
           : null),
       config.message ? troubleCard(config) : null,
       (config.watches ?? []).length ? el("div", { class: "scroll" }, el("table", {},
