@@ -152,7 +152,7 @@ class Progress(unittest.TestCase):
                              "fleet", "--role", "node") as program:
                 program.read_until("listing:")
                 hub.remove("clusterprofiles", "blue")
-                program.read_until("From now on")
+                program.read_until("is gone")
                 time.sleep(0.5)  # a line of progress would come each 0.2 s
                 program.process.send_signal(signal.SIGTERM)
                 text = program.read_all()

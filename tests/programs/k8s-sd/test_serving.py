@@ -566,7 +566,7 @@ class CommandLine(unittest.TestCase):
         with file_with("", "p.yml") as path:
             result = run("k8s-sd", "--config", path, "--listen", "127.0.0.1:0")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("lists no jobs", result.stderr)
+        self.assertIn("has no jobs", result.stderr)
 
     def test_a_port_that_is_taken_is_said(self):
         with serving("--sim") as server:

@@ -218,7 +218,7 @@ TEST_CASE("A list: anchors that stand for much again and again come to an end") 
     std::string yaml = "- &g\n  targets: [a]\n  labels: {x: " + std::string(1000, 'v') + "}\n";
     for (int i = 0; i < 5000; ++i) yaml += "- *g\n";
     CHECK(
-        contains(file_problem(yaml, "t.yml", prom, {1'000'000, 1'000'000}), "the list: has texts"));
+        contains(file_problem(yaml, "t.yml", prom, {1'000'000, 1'000'000}), "the list: has strings"));
 }
 
 // --- groups --------------------------------------------------------------------------------------
