@@ -37,9 +37,11 @@ std::string missing_api(Kind kind) {
            ": install the definitions (CRDs) of Gateway API there, or do without its roles";
 }
 
+bool is_redirect(const ServerStatus& status) { return status.code >= 300 && status.code < 400; }
+
 /// An API server sets a reason, except for an unknown path, and does not redirect.
 bool is_foreign(const ServerStatus& status) {
-    if (status.code >= 300 && status.code < 400) return true;
+    if (is_redirect(status)) return true;
     const bool has_reason = status.code == 400 || status.code == 403 || status.code == 422;
     return has_reason && status.reason.empty();
 }
@@ -77,7 +79,7 @@ std::string advice(const ServerStatus& status, const Wanted& wanted) {
         case 404: return missing_api(wanted.kind);
         default: break;
     }
-    if (is_foreign(status))
+    if (is_redirect(status))
         return "a redirect is not followed; is this the URL of a Kubernetes API server?";
     return {};
 }
