@@ -252,11 +252,8 @@ std::vector<k8s_sd::DiscoveryConfig> Session::usable_clusters() {
             const std::string& why = unusable_[name] = cli::printable(e.what(), 2000);
             const auto known = before.find(name);
             if (known != before.end() && known->second == why) continue;
-            const auto job = job_of(name);
-            const bool has_targets = job && !jobs_[*job].gone && jobs_[*job].delivered;
             note(k8s_sd::LogLevel::warning, Event::cluster_unusable,
-                 "cluster " + cli::printable(name, 200) + ": " + why +
-                     (has_targets ? "; its targets are those of its previous server" : ""));
+                 "cluster " + cli::printable(name, 200) + ": " + why);
         }
     }
     return usable;
@@ -512,11 +509,8 @@ void Session::on_synced() {
 /// Without any cluster of a hub there is no complete state, unless there was one before.
 void Session::on_timeout() {
     if (stopped_) return;
-    bool is_moving = false;
-    for (std::size_t job = 0; job < jobs_.size(); ++job) {
-        const bool is_unusable = hub_ && unusable_.contains(configs_[job].cluster.name);
-        is_moving = is_moving || jobs_[job].move || (is_unusable && !jobs_[job].gone);
-    }
+    const bool is_moving = std::any_of(jobs_.begin(), jobs_.end(),
+                                       [](const JobState& job) { return job.move.has_value(); });
     if (is_complete_ && !is_moving && all(&JobState::delivered)) return stop(cli::exit_fine);
     stop_unsynced("after " + in_seconds(*options_.timeout));
 }

@@ -298,6 +298,16 @@ class Profiles(unittest.TestCase):
                 program.log_line_with("# cluster fleet/blue is gone")
                 self.assertEqual(program.process.wait(TIMEOUT), 0)
 
+    def test_a_hub_whose_only_cluster_goes_unlisted_had_nothing_in_time(self):
+        with simulated_hub() as (hub, url), server_with(SilentHandler) as blue:
+            hub.cluster("blue", blue)
+            with running("discover", "--api-server", url, *self.FLEET, "--output", "quiet",
+                         "--timeout", "3") as program:
+                hub.remove("clusterprofiles", "blue")
+                program.log_line_with("not synced after 3 s:")
+                self.assertEqual(program.process.wait(TIMEOUT), 3)
+                self.assertEqual(program.process.stdout.read(), "")
+
     def test_targets_of_before_are_named_as_such_while_the_new_server_is_away(self):
         with simulated_hub() as (hub, url), server_with(handler_of_nodes("a")) as blue:
             hub.cluster("blue", blue)
