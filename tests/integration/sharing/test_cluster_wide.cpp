@@ -340,18 +340,34 @@ TEST_CASE("Cluster-wide: a list that had too many objects is asked for again aft
     CHECK(host->complaints.empty());
 }
 
-TEST_CASE("Cluster-wide: a configuration that is applied again asks again, once a minute at most") {
+namespace {
+
+/// A running job whose watch for all namespaces was refused. The server permits it from now on.
+struct JobRefusedBefore {
+    JobRefusedBefore() {
+        n.refuse(403);
+        job.name = "j";
+        job.configs = {n.config()};
+        host.manager->apply_config({job});
+        host.run();
+        n.settle();
+        n.requests();
+        n.server.set_intercept({});
+    }
+    std::size_t watches() const {
+        return host.manager->status().front().configs.front().status.watches.size();
+    }
+
     Namespaces n;
-    n.refuse(403);
-    JobHost host(n.context.get_executor());
+    JobHost host{n.context.get_executor()};
     Job job;
-    job.name = "j";
-    job.configs = {n.config()};
-    host.manager->apply_config({job});
-    host.run();
-    n.settle();
-    n.requests();
-    n.server.set_intercept({});
+};
+
+}  // namespace
+
+TEST_CASE("Cluster-wide: a configuration that is applied again asks again, once a minute at most") {
+    JobRefusedBefore refused;
+    auto& [n, host, job] = refused;
     // With any number of attempts: a recently refused request is not repeated each time.
     for (int i = 0; i < 10; ++i) {
         host.manager->apply_config({job});
@@ -360,28 +376,20 @@ TEST_CASE("Cluster-wide: a configuration that is applied again asks again, once 
     Texts requests = n.requests();
     CHECK(std::count(requests.begin(), requests.end(), one_for_all[0]) == 0);
     n.advance(50s);
-    CHECK(host.manager->status().front().configs.front().status.watches.size() == 1);
+    CHECK(refused.watches() == 1);
     CHECK(n.pods().watchers == 1);
     CHECK(host.problems().empty());
 }
 
 TEST_CASE("Cluster-wide: a configuration with further namespaces asks again, too") {
-    Namespaces n;
-    n.refuse(403);
-    JobHost host(n.context.get_executor());
-    Job job;
-    job.name = "j";
-    job.configs = {n.config()};
-    host.manager->apply_config({job});
-    host.run();
-    n.settle();
-    n.server.set_intercept({});
+    JobRefusedBefore refused;
+    auto& [n, host, job] = refused;
     DiscoveryConfig more = n.config();
     more.namespaces.push_back("other");
     job.configs = {more};
     host.manager->apply_config({job});
     n.advance(1min + 10s);
-    CHECK(host.manager->status().front().configs.front().status.watches.size() == 1);
+    CHECK(refused.watches() == 1);
     CHECK(n.pods().watchers == 1);
     CHECK(host.problems().empty());
 }
