@@ -193,6 +193,12 @@ typedef struct k8s_sd_config {
     void* user;                     /**< k8s_sd_event_user() of the events */
     int32_t dialect;                /**< a k8s_sd_dialect */
     uint32_t min_interval_ms;       /**< minimum time between two events; 0: none */
+    /**
+     * Maximum number of changes in one event, so that a host with a loop can do other work between
+     * the parts of a large diff, see k8s_sd_event_more(). 0: no limit.
+     */
+    uint32_t max_changes;
+    uint32_t reserved; /**< zero */
 } k8s_sd_config;
 
 /**
@@ -212,8 +218,9 @@ K8S_SD_API k8s_sd_code k8s_sd_discover(k8s_sd_context* context, const k8s_sd_con
 K8S_SD_API k8s_sd_code k8s_sd_scrape(k8s_sd_context* context, const k8s_sd_config* config,
                                      k8s_sd_id* id, k8s_sd_error** error);
 /**
- * Replaces the text of a k8s_sd_scrape(). Equal parts continue: events name only the targets that
- * differ. With an error, the previous text stays in force. Ignores `config->user`.
+ * Replaces the configuration of a k8s_sd_scrape(). Equal parts continue: events name only the
+ * targets that differ. With an error, the previous configuration stays in force. Ignores
+ * `config->user`.
  */
 K8S_SD_API k8s_sd_code k8s_sd_reload(k8s_sd_context* context, k8s_sd_id id,
                                      const k8s_sd_config* config, k8s_sd_error** error);
@@ -329,6 +336,12 @@ K8S_SD_API k8s_sd_id k8s_sd_event_watch(const k8s_sd_event* event);
 K8S_SD_API void* k8s_sd_event_user(const k8s_sd_event* event);
 /** 1: the complete state, forget everything else (of K8S_SD_TARGETS: of this job). */
 K8S_SD_API int k8s_sd_event_full(const k8s_sd_event* event);
+/**
+ * 1: the rest of the same diff follows in the next events of the watch (of K8S_SD_TARGETS: of the
+ * job). Only with `max_changes`. The first part of a complete state is `full`; the state is complete
+ * with the first event for which this is 0.
+ */
+K8S_SD_API int k8s_sd_event_more(const k8s_sd_event* event);
 /** Of K8S_SD_STATUS: 1 once the complete state is known. */
 K8S_SD_API int k8s_sd_event_synced(const k8s_sd_event* event);
 /** Of K8S_SD_STATUS: the error of the last attempt and its remedy; empty while there is none. */

@@ -41,7 +41,9 @@ inline k8s_sd_options read(const k8s_sd_options* given) {
     return read_options(given, "options", sizeof(k8s_sd_options));
 }
 inline k8s_sd_config read(const k8s_sd_config* given) {
-    return read_options(given, "config", sizeof(k8s_sd_config));
+    const auto config = read_options(given, "config", sizeof(k8s_sd_config));
+    if (config.reserved != 0) throw Failure(K8S_SD_INVALID_ARGUMENT, "reserved: must be zero");
+    return config;
 }
 inline k8s_sd_query read(const k8s_sd_query* given) {
     const auto query = read_options(given, "query", sizeof(k8s_sd_query));

@@ -47,7 +47,7 @@ std::string Event::make_json(std::size_t size) {
     out.begin('{').member("watch", watch_.id).member("type", type_name(type_));
     write_members(out);
     if (type_ != K8S_SD_STATUS) {
-        out.member("full", full_).name("changes").begin('[');
+        out.member("full", full_).member("more", more_).name("changes").begin('[');
         for (std::size_t i = 0; i < this->size(); ++i) {
             out.begin('{').member("op", op_name(op(i))).member("key", key(i));
             if (op(i) != K8S_SD_REMOVED) write_change(out, i);

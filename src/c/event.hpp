@@ -43,8 +43,8 @@ struct WatchIdentity {
 /// k8s_sd_c.h; `change` is always below size().
 class Event {
  public:
-    Event(k8s_sd_event_type type, WatchIdentity watch, bool full)
-        : type_(type), watch_(watch), full_(full) {}
+    Event(k8s_sd_event_type type, WatchIdentity watch, bool full, bool more = false)
+        : type_(type), watch_(watch), full_(full), more_(more) {}
     virtual ~Event() = default;
     Event(const Event&) = delete;
     Event& operator=(const Event&) = delete;
@@ -52,6 +52,7 @@ class Event {
     k8s_sd_event_type type() const noexcept { return type_; }
     const WatchIdentity& watch() const noexcept { return watch_; }
     bool full() const noexcept { return full_; }
+    bool more() const noexcept { return more_; }
     virtual bool synced() const noexcept { return false; }
     virtual std::string_view message() const noexcept { return {}; }
     virtual std::string_view job() const noexcept { return {}; }
@@ -85,6 +86,7 @@ class Event {
     const k8s_sd_event_type type_;
     const WatchIdentity watch_;
     const bool full_;
+    const bool more_;
     std::optional<std::string> json_;
 };
 

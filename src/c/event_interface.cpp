@@ -69,6 +69,10 @@ int k8s_sd_event_full(const k8s_sd_event* event) {
     return of_event<int>(event, [](const Event& e) { return e.full(); });
 }
 
+int k8s_sd_event_more(const k8s_sd_event* event) {
+    return of_event<int>(event, [](const Event& e) { return e.more(); });
+}
+
 int k8s_sd_event_synced(const k8s_sd_event* event) {
     return of_event<int>(event, [](const Event& e) { return e.synced(); });
 }

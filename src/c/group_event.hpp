@@ -11,7 +11,7 @@ namespace k8s_sd_c {
 class GroupEvent final : public Event {
  public:
     GroupEvent(WatchIdentity watch, k8s_sd::TargetGroupDiff diff)
-        : Event(K8S_SD_GROUPS, watch, diff.full), diff_(std::move(diff)) {}
+        : Event(K8S_SD_GROUPS, watch, diff.full, diff.more), diff_(std::move(diff)) {}
 
     std::size_t size() const noexcept override {
         return diff_.updated.size() + diff_.removed.size();

@@ -126,7 +126,8 @@ k8s_sd_code k8s_sd_scrape(k8s_sd_context* context, const k8s_sd_config* config, 
             [&](const Watch::Host& host, WatchIdentity identity) -> std::shared_ptr<Watch> {
 #ifdef K8S_SD_C_SCRAPE
                 return std::make_shared<k8s_sd_c::ScrapeWatch>(
-                    host, identity, k8s_sd_c::read_jobs(given, host.find_server));
+                    host, identity, k8s_sd_c::read_jobs(given, host.find_server),
+                    given.max_changes);
 #else
                 static_cast<void>(host), static_cast<void>(identity);
                 throw k8s_sd_c::Failure(K8S_SD_UNSUPPORTED,

@@ -3,8 +3,8 @@
 #include "k8s_sd/scrape/target_pool.hpp"
 #include "target_event.hpp"
 
+#include <cstddef>
 #include <map>
-#include <vector>
 
 namespace k8s_sd_c {
 
@@ -16,20 +16,26 @@ class PendingTargets final : public k8s_sd::TargetHandler {
     void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
     void start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
 
-    bool empty() const noexcept { return changes_.empty(); }
+    bool empty() const noexcept { return stopped_.empty() && changed_.empty(); }
     /// Forgets the changes.
     void clear() noexcept {
-        changes_.clear();
+        stopped_.clear();
+        changed_.clear();
         incomplete_ = false;
     }
-    /// Returns the changes, first those that stop a target, and forgets them.
-    /// \throws std::bad_alloc also if there was no memory for one of them
-    std::vector<TargetChange> take();
+    /// Returns at most `limit` changes (zero: all), first those that stop a target, and forgets
+    /// them. \throws std::bad_alloc also if there was no memory for one of them
+    TargetChanges take(std::size_t limit);
 
  private:
-    void set(k8s_sd::TargetId, TargetChange) noexcept;
+    using Changes = std::map<k8s_sd::TargetId, TargetChange>;
 
-    std::map<k8s_sd::TargetId, TargetChange> changes_;
+    void set(Changes&, TargetChange) noexcept;
+
+    // Two maps, since every part of the changes starts with those that stop a target: one series is
+    // never scraped twice at a time.
+    Changes stopped_;
+    Changes changed_;  ///< and started
     bool incomplete_ = false;
 };
 

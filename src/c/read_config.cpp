@@ -84,6 +84,7 @@ k8s_sd::DiscoveryConfig read_discovery(const k8s_sd_config& given, bool find_ser
                                           std::string(text_or(given.file_name, "<yaml>")));
     config.prometheus_version = read_version(given);
     config.min_update_interval = std::chrono::milliseconds(given.min_interval_ms);
+    config.max_groups_per_diff = given.max_changes;
     if (find_server) find_api_server(config);
     return config;
 }

@@ -50,8 +50,8 @@ std::vector<k8s_sd::ScrapeJob> read_jobs(const k8s_sd_config& given, bool find_s
 }
 
 ScrapeWatch::ScrapeWatch(const Host& host, WatchIdentity identity,
-                         std::vector<k8s_sd::ScrapeJob> jobs)
-    : Watch(host, identity), current_(std::move(jobs)) {
+                         std::vector<k8s_sd::ScrapeJob> jobs, std::size_t max_changes)
+    : Watch(host, identity), current_(std::move(jobs)), max_changes_(max_changes) {
     check(current_);
 }
 
@@ -127,6 +127,7 @@ void ScrapeWatch::reload(const k8s_sd_config& given) {
     const std::lock_guard lock(mutex_);
     if (manager_) apply(jobs);
     current_ = std::move(jobs);
+    max_changes_ = given.max_changes;
 }
 
 void ScrapeWatch::apply(const std::vector<k8s_sd::ScrapeJob>& jobs) {
@@ -169,7 +170,7 @@ void ScrapeWatch::on_diff(const k8s_sd::JobDiff& diff, std::uint64_t number) {
     JobTargets& targets = *it->second;
     if (diff.full) {
         targets.pool.clear();
-        targets.pending.take();
+        targets.pending.clear();
         targets.known = targets.full = true;
     }
     targets.pool.apply(diff);
@@ -187,16 +188,17 @@ void ScrapeWatch::on_taken(const std::string& job) {
     const auto it = jobs_.find(job);
     if (it == jobs_.end()) return;
     JobTargets& targets = *it->second;
-    released = std::move(targets.delivery);
     targets.waiting = false;
-    if (!flush(job, targets) && targets.is_over()) jobs_.erase(it);
+    if (flush(job, targets)) return;
+    released = std::move(targets.delivery);
+    if (targets.is_over()) jobs_.erase(it);
 }
 
 bool ScrapeWatch::flush(const std::string& name, JobTargets& targets) {
     if (targets.waiting) return true;
     if (targets.pending.empty() && !targets.full) return false;
-    deliver(targets.slot,
-            std::make_unique<TargetEvent>(identity(), targets.full, name, targets.pending.take()));
+    deliver(targets.slot, std::make_unique<TargetEvent>(identity(), targets.full, name,
+                                                        targets.pending.take(max_changes_)));
     targets.waiting = true;
     targets.full = false;
     return true;

@@ -7,6 +7,7 @@
 #include "status_event.hpp"
 #include "watch.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,8 +23,10 @@ std::vector<k8s_sd::ScrapeJob> read_jobs(const k8s_sd_config&, bool find_server)
 /// The jobs of a configuration file: discovers and relabels their targets.
 class ScrapeWatch final : public Watch {
  public:
+    /// \param max_changes  of one event; zero: no limit
     /// \throws ConfigError for a configuration that cannot be used
-    ScrapeWatch(const Host&, WatchIdentity, std::vector<k8s_sd::ScrapeJob>);
+    ScrapeWatch(const Host&, WatchIdentity, std::vector<k8s_sd::ScrapeJob>,
+                std::size_t max_changes);
 
     void start() override;
     void cancel() noexcept override;
@@ -53,7 +56,7 @@ class ScrapeWatch final : public Watch {
         bool full = false;     ///< the next event is the complete state
         bool waiting = false;  ///< an event is in the queue
         bool wanted = true;    ///< in the present configuration
-        /// Holds back the next diff until the host has taken the event.
+        /// Holds back the next diff until the host has taken all events of this one.
         std::shared_ptr<const void> delivery;
     };
     using Jobs = std::map<std::string, std::unique_ptr<JobTargets>, std::less<>>;
@@ -63,7 +66,7 @@ class ScrapeWatch final : public Watch {
     void apply(const std::vector<k8s_sd::ScrapeJob>&);
     void on_diff(const k8s_sd::JobDiff&, std::uint64_t number);
     void on_taken(const std::string& job);
-    /// Delivers the pending changes unless an event is in the queue. \return whether there is one
+    /// Delivers pending changes unless an event is in the queue. \return whether there is one
     bool flush(const std::string& name, JobTargets&);
 
     mutable std::mutex mutex_;                           ///< a reload runs in a thread of the host
@@ -71,6 +74,7 @@ class ScrapeWatch final : public Watch {
     std::uint64_t manager_number_ = 0;                   ///< counts the managers
     Jobs jobs_;
     std::vector<k8s_sd::ScrapeJob> current_;
+    std::size_t max_changes_;
 };
 
 }  // namespace k8s_sd_c

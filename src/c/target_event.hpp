@@ -16,11 +16,19 @@ struct TargetChange {
     k8s_sd::ScrapeTargetPtr target;
 };
 
+/// Changes of scrape targets.
+struct TargetChanges {
+    std::vector<TargetChange> changes;
+    bool more = false;  ///< further ones follow
+};
+
 /// Changed scrape targets of one job.
 class TargetEvent final : public Event {
  public:
-    TargetEvent(WatchIdentity watch, bool full, std::string job, std::vector<TargetChange> changes)
-        : Event(K8S_SD_TARGETS, watch, full), job_(std::move(job)), changes_(std::move(changes)) {}
+    TargetEvent(WatchIdentity watch, bool full, std::string job, TargetChanges changes)
+        : Event(K8S_SD_TARGETS, watch, full, changes.more),
+          job_(std::move(job)),
+          changes_(std::move(changes.changes)) {}
 
     std::string_view job() const noexcept override { return job_; }
     std::size_t size() const noexcept override { return changes_.size(); }

@@ -26,6 +26,7 @@ static void null_everywhere(void) {
     CHECK(!k8s_sd_status_json(NULL, NULL) && !k8s_sd_metrics_text(NULL, NULL));
     CHECK(k8s_sd_event_type_of(NULL) == 0 && k8s_sd_event_watch(NULL) == 0);
     CHECK(!k8s_sd_event_user(NULL) && !k8s_sd_event_full(NULL) && !k8s_sd_event_synced(NULL));
+    CHECK(k8s_sd_event_more(NULL) == 0);
     CHECK(!k8s_sd_event_message(NULL).data && !k8s_sd_event_json(NULL).data);
     CHECK(!k8s_sd_event_job(NULL).data && k8s_sd_event_size(NULL) == 0);
     CHECK(k8s_sd_change_op(NULL, 0) == 0 && !k8s_sd_change_key(NULL, 0).data);
@@ -165,6 +166,9 @@ static void configurations(void) {
     config.prometheus_version = "1.0";
     refuse_config(context, &config, K8S_SD_INVALID_CONFIG, "prometheus_version");
     config.prometheus_version = "3.14";
+    config.reserved = 1;
+    refuse_config(context, &config, K8S_SD_INVALID_ARGUMENT, "reserved");
+    config.reserved = 0;
     CHECK(k8s_sd_discover(context, &config, &id, &error) == K8S_SD_OK && id > 0);
     CHECK(k8s_sd_reload(context, id, &config, NULL) == K8S_SD_INVALID_ARGUMENT);
     CHECK(k8s_sd_reload(context, 99, &config, NULL) == K8S_SD_NOT_FOUND);
@@ -267,6 +271,7 @@ static void layouts(void) {
     CHECK(offsetof(k8s_sd_options, log_level) == 32);
     CHECK(sizeof(k8s_sd_config) >= 48 && offsetof(k8s_sd_config, user) == 32);
     CHECK(offsetof(k8s_sd_config, min_interval_ms) == 44);
+    CHECK(offsetof(k8s_sd_config, max_changes) == 48);
     CHECK(sizeof(k8s_sd_query) >= 88 && offsetof(k8s_sd_query, name) == 40);
     CHECK(offsetof(k8s_sd_query, fields) == 64 && offsetof(k8s_sd_query, min_interval_ms) == 80);
 #endif

@@ -205,6 +205,91 @@ static void leaves(void) {
     stop_server(&server);
 }
 
+/* Takes the parts of a complete state of 25 changes in events of at most 10. */
+static void expect_parts(k8s_sd_context* context) {
+    static const size_t sizes[] = {10, 10, 5};
+    size_t part;
+    for (part = 0; part < 3; ++part) {
+        k8s_sd_event* event = next_event(context);
+        CHECK(k8s_sd_event_full(event) == (part == 0) && k8s_sd_event_more(event) == (part < 2));
+        CHECK(k8s_sd_event_size(event) == sizes[part]);
+        CHECK(contains(k8s_sd_event_json(event), part < 2 ? "\"more\":true" : "\"more\":false"));
+        k8s_sd_event_free(event);
+    }
+}
+
+static void apply_25_pods(struct server* server) {
+    char name[16], address[16];
+    int i;
+    for (i = 1; i <= 25; ++i) {
+        snprintf(name, sizeof name, "web-%d", i);
+        snprintf(address, sizeof address, "10.0.0.%d", i);
+        apply_pod(server, name, address);
+    }
+}
+
+static void discovers_in_parts(uint64_t flags) {
+    struct server server = start_server();
+    k8s_sd_context* context = open_context(flags);
+    k8s_sd_config config = K8S_SD_INIT(k8s_sd_config);
+    k8s_sd_error* error = NULL;
+    k8s_sd_event* event;
+    char yaml[128];
+    apply_25_pods(&server);
+    snprintf(yaml, sizeof yaml, "role: pod\napi_server: %s", server.url);
+    config.yaml = yaml;
+    config.max_changes = 10;
+    k8s_sd_discover(context, &config, NULL, &error);
+    expect_ok(error);
+    expect_parts(context);
+    tell(&server, "remove pods shop web-1");
+    event = next_event(context);
+    CHECK(k8s_sd_event_size(event) == 1 && k8s_sd_event_more(event) == 0);
+    k8s_sd_event_free(event);
+    k8s_sd_free(context);
+    stop_server(&server);
+}
+
+/* The restart of 25 targets stops all of them before it starts the first one again. */
+static void scrapes_in_parts(uint64_t flags) {
+    static const char format[] =
+        "scrape_configs: [{job_name: web, kubernetes_sd_configs: [{role: pod, api_server: '%s'}], "
+        "relabel_configs: [{target_label: version, replacement: '%d'}]}]";
+    struct server server = start_server();
+    k8s_sd_context* context = open_context(flags);
+    k8s_sd_config config = K8S_SD_INIT(k8s_sd_config);
+    k8s_sd_error* error = NULL;
+    k8s_sd_id id = 0;
+    char yaml[512];
+    size_t i, removed = 0, added = 0;
+    int more = 1;
+    apply_25_pods(&server);
+    snprintf(yaml, sizeof yaml, format, server.url, 1);
+    config.yaml = yaml;
+    config.max_changes = 10;
+    k8s_sd_scrape(context, &config, &id, &error);
+    expect_ok(error);
+    expect_parts(context);
+
+    snprintf(yaml, sizeof yaml, format, server.url, 2);
+    config.max_changes = 20;
+    CHECK(k8s_sd_reload(context, id, &config, &error) == K8S_SD_OK);
+    while (more) {
+        k8s_sd_event* event = next_event(context);
+        more = k8s_sd_event_more(event);
+        CHECK(k8s_sd_event_full(event) == 0 && k8s_sd_event_size(event) <= 20);
+        for (i = 0; i < k8s_sd_event_size(event); ++i) {
+            const int op = k8s_sd_change_op(event, i);
+            CHECK(op == (removed < 25 ? K8S_SD_REMOVED : K8S_SD_ADDED));
+            op == K8S_SD_REMOVED ? ++removed : ++added;
+        }
+        k8s_sd_event_free(event);
+    }
+    CHECK(removed == 25 && added == 25);
+    k8s_sd_free(context);
+    stop_server(&server);
+}
+
 static void on_both_drives(void (*test)(uint64_t)) {
     size_t i;
     for (i = 0; i < sizeof drives / sizeof *drives; ++i) {
@@ -215,6 +300,10 @@ static void on_both_drives(void (*test)(uint64_t)) {
 
 static void discovery(void) { on_both_drives(discovers); }
 static void scraping(void) { on_both_drives(scrapes); }
+static void parts(void) {
+    on_both_drives(discovers_in_parts);
+    on_both_drives(scrapes_in_parts);
+}
 static void returning(void) { on_both_drives(returns); }
 
 /* However many changes there are, one event waits; the host gets the latest state. */
@@ -327,6 +416,7 @@ int main(int argc, char** argv) {
         {"discovery: the complete state, then true changes", discovery},
         {"discovery: the targets of each dialect", dialects},
         {"scrape: targets after relabelling, and reloads", scraping},
+        {"parts: events have at most max_changes", parts},
         {"scrape: a job leaves and comes back", returning},
         {"scrape: a job leaves while its event waits", leaves},
         {"metrics: two clusters", metrics},

@@ -33,7 +33,7 @@ class Options(Structure):
 class Config(Structure):
     _fields_ = [("struct_size", c_size_t), ("yaml", c_char_p), ("file_name", c_char_p),
                 ("prometheus_version", c_char_p), ("user", c_void_p), ("dialect", c_int32),
-                ("min_interval_ms", c_uint32)]
+                ("min_interval_ms", c_uint32), ("max_changes", c_uint32), ("reserved", c_uint32)]
 
 
 class Query(Structure):

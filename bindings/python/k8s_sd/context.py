@@ -73,6 +73,14 @@ def _milliseconds(seconds: float) -> int:
     return round(seconds * 1000)
 
 
+def _limit(changes: Optional[int]) -> int:
+    if changes is None:
+        return 0
+    if not 0 < changes < 2**32:
+        raise ConfigError("max_changes: must be at least 1, or None")
+    return changes
+
+
 def _log_function(logger: logging.Logger) -> Any:
     def log(_user: Any, level: int, line: bytes) -> None:
         logger.log(_LEVELS.get(level, logging.INFO), "%s", line.decode("utf-8", "replace"))
@@ -134,27 +142,31 @@ class Context:
 
     def discover(self, config: Optional[Yaml] = None, *, dialect: str = "prometheus",
                  prometheus_version: Optional[str] = None, min_interval: float = 0,
-                 file_name: Optional[str] = None, **keys: Any) -> int:
+                 max_changes: Optional[int] = None, file_name: Optional[str] = None,
+                 **keys: Any) -> int:
         """Discovers targets: GroupDiff events. `config` is an entry of `kubernetes_sd_configs`; or
-        its keys are given as arguments, such as role="pod". Returns the number of the watch."""
+        its keys are given as arguments, such as role="pod". A diff with more than `max_changes`
+        comes in parts, so that the program can do other work in between. Returns the number of the
+        watch."""
         if (config is None) == (not keys):
             raise ConfigError("config: give either a configuration or its keys")
         return self._add(library.k8s_sd_discover, self._config(
             config if config is not None else keys, dialect, prometheus_version, min_interval,
-            file_name))
+            max_changes, file_name))
 
     def scrape(self, config: Yaml, *, dialect: str = "prometheus",
                prometheus_version: Optional[str] = None, min_interval: float = 0,
-               file_name: Optional[str] = None) -> int:
+               max_changes: Optional[int] = None, file_name: Optional[str] = None) -> int:
         """Discovers and relabels the targets of `scrape_configs`: TargetDiff events."""
         return self._add(library.k8s_sd_scrape, self._config(
-            config, dialect, prometheus_version, min_interval, file_name))
+            config, dialect, prometheus_version, min_interval, max_changes, file_name))
 
     def reload(self, watch: int, config: Yaml, *, dialect: str = "prometheus",
                prometheus_version: Optional[str] = None, min_interval: float = 0,
-               file_name: Optional[str] = None) -> None:
+               max_changes: Optional[int] = None, file_name: Optional[str] = None) -> None:
         """Replaces the configuration of a scrape(): only what differs is an event."""
-        given = self._config(config, dialect, prometheus_version, min_interval, file_name)
+        given = self._config(config, dialect, prometheus_version, min_interval, max_changes,
+                             file_name)
         self._call(library.k8s_sd_reload, watch, byref(given))
 
     def watch(self, kind: str, *, group: str = "", server: Optional[Yaml] = None,
@@ -278,14 +290,15 @@ class Context:
 
     @staticmethod
     def _config(config: Yaml, dialect: str, version: Optional[str], min_interval: float,
-                file_name: Optional[str]) -> _library.Config:
+                max_changes: Optional[int], file_name: Optional[str]) -> _library.Config:
         if dialect not in _DIALECTS:
             raise ConfigError(f"dialect: must be one of {', '.join(_DIALECTS)}")
         return _library.Config(
             struct_size=ctypes.sizeof(_library.Config), yaml=_yaml("config", config),
             file_name=_optional_text("file_name", file_name),
             prometheus_version=_optional_text("prometheus_version", version),
-            dialect=_DIALECTS[dialect], min_interval_ms=_milliseconds(min_interval))
+            dialect=_DIALECTS[dialect], min_interval_ms=_milliseconds(min_interval),
+            max_changes=_limit(max_changes))
 
     @staticmethod
     def _query(kind: str, group: str, server: Optional[Yaml]) -> _library.Query:

@@ -27,10 +27,12 @@ class Group:
 
 @dataclass(frozen=True)
 class GroupDiff:
-    """The changes of a discovery. `full`: the complete state, forget everything else."""
+    """The changes of a discovery. `full`: the complete state, forget everything else. `more`: the
+    rest follows in the next diffs, see `max_changes` of Context.discover()."""
     watch: int
     full: bool
     changes: list[Group]
+    more: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,13 @@ class Target:
 
 @dataclass(frozen=True)
 class TargetDiff:
-    """The changed targets of one job. `full`: the complete state of the job."""
+    """The changed targets of one job. `full`: the complete state of the job. `more`: the rest
+    follows in the next diffs of the job."""
     watch: int
     job: str
     full: bool
     changes: list[Target]
+    more: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,10 +126,11 @@ def read_event(text: bytes) -> Optional[Event]:
     event = json.loads(text)
     watch, kind = event["watch"], event["type"]
     if kind == "groups":
-        return GroupDiff(watch, event["full"], [_group(change) for change in event["changes"]])
+        return GroupDiff(watch, event["full"], [_group(change) for change in event["changes"]],
+                         event["more"])
     if kind == "targets":
         return TargetDiff(watch, event["job"], event["full"],
-                          [_target(change) for change in event["changes"]])
+                          [_target(change) for change in event["changes"]], event["more"])
     if kind == "objects":
         return ObjectDiff(watch, event["full"], [_object(change) for change in event["changes"]])
     if kind == "object":

@@ -70,21 +70,22 @@ class Stream(Generic[D]):
 
 def discover(config: Optional[Yaml] = None, *, find_server: bool = True,
              dialect: str = "prometheus", prometheus_version: Optional[str] = None,
-             min_interval: float = 0, file_name: Optional[str] = None,
-             **keys: Any) -> Stream[GroupDiff]:
+             min_interval: float = 0, max_changes: Optional[int] = None,
+             file_name: Optional[str] = None, **keys: Any) -> Stream[GroupDiff]:
     """The targets of a cluster. Arguments: see Context.discover()."""
     return Stream(lambda context: context.discover(
         config, dialect=dialect, prometheus_version=prometheus_version, min_interval=min_interval,
-        file_name=file_name, **keys), find_server=find_server)
+        max_changes=max_changes, file_name=file_name, **keys), find_server=find_server)
 
 
 def scrape(config: Yaml, *, find_server: bool = True, dialect: str = "prometheus",
            prometheus_version: Optional[str] = None, min_interval: float = 0,
+           max_changes: Optional[int] = None,
            file_name: Optional[str] = None) -> Stream[TargetDiff]:
     """The scrape targets of `scrape_configs`. Arguments: see Context.scrape()."""
     return Stream(lambda context: context.scrape(
         config, dialect=dialect, prometheus_version=prometheus_version, min_interval=min_interval,
-        file_name=file_name), find_server=find_server)
+        max_changes=max_changes, file_name=file_name), find_server=find_server)
 
 
 def watch(kind: str, *, find_server: bool = True, group: str = "", server: Optional[Yaml] = None,

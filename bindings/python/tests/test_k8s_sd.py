@@ -117,6 +117,20 @@ class Discovery(unittest.TestCase):
             self.assertEqual([change.op for change in diff.changes], ["removed", "added"])
             self.assertEqual(diff.changes[1].labels["version"], "2")
 
+    def test_a_large_diff_comes_in_parts(self):
+        with Server() as server:
+            for i in range(1, 26):
+                server.pod(f"web-{i}", f"10.0.0.{i}")
+            for stream in (k8s_sd.discover(role="pod", api_server=server.url, max_changes=10),
+                           k8s_sd.scrape(SCRAPE % (server.url, "1"), max_changes=10)):
+                with stream:
+                    parts = [stream.next() for _ in range(3)]
+                    self.assertEqual([len(part.changes) for part in parts], [10, 10, 5])
+                    self.assertEqual([part.full for part in parts], [True, False, False])
+                    self.assertEqual([part.more for part in parts], [True, True, False])
+            with self.assertRaisesRegex(k8s_sd.ConfigError, "max_changes: must be at least 1"):
+                k8s_sd.discover(role="pod", api_server=server.url, max_changes=0)
+
     def test_objects(self):
         with Server() as server:
             server.pod("web-0", "10.0.0.1")
