@@ -4,110 +4,29 @@
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/discovery_manager.hpp"
-#include "k8s_sd/environment.hpp"
 #include "k8s_sd/objects/watcher.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
-#include "k8s_sd/sim/manual_clock.hpp"
 #include "k8s_sd/target_groups.hpp"
 #include "measure.hpp"
 #include "recipes.hpp"
-#include "soak/cluster.hpp"
+#include "soak/host.hpp"
+#include "soak/program_host.hpp"
 
-#include <boost/asio/io_context.hpp>
 #include <malloc.h>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace k8s_sd;
 using namespace std::chrono_literals;
+using bench::soak::Host;
 using bench::soak::Server;
-
-std::size_t step_of(std::string_view text) {
-    std::size_t step = 0;
-    std::from_chars(text.data(), text.data() + text.size(), step);
-    return step;
-}
-
-/// A host in virtual time.
-class Host {
- public:
-    explicit Host(const Server& server) {
-        api_server_.url = "http://127.0.0.1:" + std::to_string(server.port);
-        Environment environment;
-        environment.clock = clock_;
-        install(context_, environment);
-    }
-    virtual ~Host() = default;
-    Host(const Host&) = delete;
-    Host& operator=(const Host&) = delete;
-
-    /// Until the host has the state of this step, one step later at least. Waits for the server, in
-    /// real time, before virtual time passes: it must not seem to be silent.
-    void follow(std::size_t step) {
-        while (step_ < step) {
-            if (!wait_until_quiet(20ms, step)) clock_->advance(context_, 1s);
-        }
-        // Other kinds are listed again, too, if the pods are.
-        const bool lists = std::exchange(has_waited_, false);
-        wait_until_quiet(lists ? 100ms : 0ms, step + 1);
-        constexpr int parts = 5;
-        for (int i = 0; i < parts; ++i) {
-            clock_->advance(context_, bench::soak::step_time / parts);
-            wait_until_quiet(200us, step + 1);
-        }
-    }
-    virtual std::size_t size() const = 0;
-
- protected:
-    DiscoveryConfig config(Role role) const {
-        DiscoveryConfig config;
-        config.role = role;
-        config.api_server = api_server_;
-        config.attach_metadata.node = true;
-        return config;
-    }
-    void on_group(const TargetGroup& group) {
-        if (!group.source().ends_with("/" + bench::soak::marker_name)) return;
-        step_ = step_of(group.labels().get("__meta_kubernetes_pod_label_step").value_or("0"));
-    }
-    void on_marker(std::string_view text) { step_ = step_of(text); }
-
-    const std::shared_ptr<sim::ManualClock> clock_ = std::make_shared<sim::ManualClock>();
-    asio::io_context context_;
-    ApiServerConfig api_server_;
-
- private:
-    /// \returns false if nothing has happened for this time, true if the step was reached
-    bool wait_until_quiet(std::chrono::microseconds quiet, std::size_t step) {
-        using SystemClock = std::chrono::steady_clock;
-        for (auto last = SystemClock::now(); step_ < step;) {
-            context_.restart();
-            if (context_.poll() > 0) {
-                last = SystemClock::now();
-                continue;
-            }
-            if (SystemClock::now() - last >= quiet) {
-                has_waited_ = has_waited_ || quiet > 1ms;
-                return false;
-            }
-            std::this_thread::sleep_for(30us);
-        }
-        return true;
-    }
-
-    std::size_t step_ = 0;
-    bool has_waited_ = false;  // for more than events
-};
 
 /// Pods, and endpoint slices beside them.
 class DiscovererHost final : public Host {
@@ -259,5 +178,7 @@ int main(int argc, char** argv) {
     measure<DiscovererHost>("Discoverers of pods and of endpoint slices", pods, hours);
     measure<PoolHost>("a DiscoveryManager with pools of both", pods, hours);
     measure<StoreHost>("a Store of pods", pods, hours);
+    measure<bench::soak::ProgramHost>("k8s-sd with lists of both, requested in each step", pods,
+                                      hours);
     return 0;
 }
