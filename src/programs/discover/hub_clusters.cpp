@@ -40,8 +40,8 @@ bool HubClusters::wait(cli::ExitStatus& status) {
         io_.stop();
     });
     boost::asio::steady_timer timeout(io_);
-    if (options_.timeout) {
-        timeout.expires_after(*options_.timeout);
+    if (options_.deadline) {
+        timeout.expires_at(*options_.deadline);
         timeout.async_wait([&](boost::system::error_code ec) {
             // An expired wait may be queued behind the list. It then runs after this function, or
             // would report a timeout in spite of the list.

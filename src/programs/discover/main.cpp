@@ -12,6 +12,7 @@
 #include "session.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -27,6 +28,7 @@ cli::ExitStatus run(Options options) {
         return cli::exit_fine;
     }
     if (options.check) return check_access(std::move(options), out);
+    if (options.timeout) options.deadline = std::chrono::steady_clock::now() + *options.timeout;
     // One thread runs everything.
     boost::asio::io_context io(1);
     if (!options.profiles_wanted) return Session(io, std::move(options), out).run();

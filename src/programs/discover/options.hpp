@@ -11,6 +11,7 @@
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/warm_start.hpp"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,8 @@ struct Options {
     std::string service_account;  ///< empty: the default one
     bool once = false;
     std::optional<k8s_sd::Duration> timeout;
+    /// The end of `timeout`, from the start of the program; none: no timeout.
+    std::optional<std::chrono::steady_clock::time_point> deadline;
     std::optional<k8s_sd::Duration> status_interval;
     Output output = Output::text;
     std::string explain;  ///< source of the group to explain; empty: none

@@ -398,8 +398,8 @@ cli::ExitStatus Session::run() {
         if (!member_->drains([this] { stop(cli::exit_fine); })) return stop(cli::exit_fine);
         comment(Event::fleet, member_->in_words());
     });
-    if (options_.timeout) {
-        timeout_.expires_after(*options_.timeout);
+    if (options_.deadline) {
+        timeout_.expires_at(*options_.deadline);
         timeout_.async_wait([this](boost::system::error_code ec) {
             if (!ec) on_timeout();
         });

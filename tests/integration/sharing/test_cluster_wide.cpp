@@ -381,6 +381,16 @@ TEST_CASE("Cluster-wide: a configuration that is applied again asks again, once 
     CHECK(host.problems().empty());
 }
 
+TEST_CASE("Cluster-wide: another discoverer asks again, too") {
+    JobRefusedBefore refused;
+    Host another(refused.n.context.get_executor(), refused.n.config());
+    another.run();
+    refused.n.advance(1min + 10s);
+    CHECK(refused.watches() == 1);
+    CHECK(refused.n.pods().watchers == 1);
+    CHECK(another.complaints.empty());
+}
+
 TEST_CASE("Cluster-wide: a configuration with further namespaces asks again, too") {
     JobRefusedBefore refused;
     auto& [n, host, job] = refused;

@@ -37,6 +37,8 @@ class KubernetesFeed final : public TargetFeed {
             observer = warm_;
         }
         subscription_ = watcher_->subscribe(targets_.role, std::move(observer));
+        // It may share watches that were refused to others.
+        recheck();
     }
     DiscovererStatus status() const override {
         DiscovererStatus status = discoverer_status(subscription_.status());

@@ -54,8 +54,7 @@ class ProviderPool {
         const ResolvedProvider resolved = resolve_provider(config, context.in_cluster());
         const ResolvedProvider key = provider_key(resolved);
         auto provider = providers_.find(key);
-        if (!provider) provider = make_provider(key, resolved, observer);
-        // A new one may share watches that were refused to others.
+        if (!provider) return make_provider(key, resolved, observer);
         provider->recheck();
         return provider;
     }
