@@ -194,3 +194,11 @@ def file_with(text, name="sd.yaml"):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         yield path
+
+
+def replace_file(path, text):
+    """Replaces a file atomically, as an editor does, so that a program never reads a part."""
+    new = f"{path}.new"
+    with open(new, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.rename(new, path)

@@ -17,7 +17,7 @@ import unittest
 import harness
 import test_tls as tls
 from cluster_profiles import simulated_hub
-from harness import (TIMEOUT, JsonHandler, SilentHandler, file_with, running, server_with,
+from harness import (JsonHandler, SilentHandler, file_with, replace_file, running, server_with,
                      simulated_cluster)
 from program_metrics import ROOT, Metrics, Rules, series_of
 
@@ -205,7 +205,7 @@ class Programs(Rules):
         with cluster_of_nodes(1) as (cluster, url), serving(jobs_of(url)) as (_, metrics, path):
             metrics.wait_for("k8s_sd_program_job_complete", 1)
             cluster.refused.add("services")
-            path.write_text(jobs_of(url, role="service"), encoding="utf-8")
+            replace_file(path, jobs_of(url, role="service"))
             metrics.wait_for("k8s_sd_failing_watchers", 1)
             age = "k8s_sd_program_oldest_unsynced_job_seconds"
             samples = metrics.wait_until(lambda name, _, value: name == age and value > 0)

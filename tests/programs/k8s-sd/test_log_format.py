@@ -1,7 +1,6 @@
 """Logs for machines: --log-format json and logfmt of k8s-sd and discover."""
 
 import json
-import os
 import pathlib
 import re
 import shlex
@@ -9,7 +8,7 @@ import signal
 import tempfile
 import unittest
 
-from harness import file_with, run, running
+from harness import file_with, replace_file, run, running
 
 JOBS = "scrape_configs: [{job_name: pods, kubernetes_sd_configs: [{role: pod}]}]\n"
 # An address with a slash cannot be scraped.
@@ -75,8 +74,7 @@ class OfK8sSd(unittest.TestCase):
                 "k8s-sd", "--sim", "--listen", "127.0.0.1:0", "--config", config,
                 "--check-interval", "0.05", "--log-format", "json") as program:
             self.wait_for(program, "job_complete")
-            pathlib.Path(config + ".new").write_text("scrape_configs: {", encoding="utf-8")
-            os.rename(config + ".new", config)  # so no part of it is read
+            replace_file(config, "scrape_configs: {")
             event = self.wait_for(program, "config_refused")
         self.assertEqual(list(event), KEYS)
         self.assertEqual(event["level"], "warning")

@@ -16,7 +16,8 @@ import unittest
 import urllib.parse
 import urllib.request
 
-from harness import TIMEOUT, TIME, file_with, run, running, simulated_cluster
+from harness import (TIMEOUT, TIME, file_with, replace_file, run, running,
+                     simulated_cluster)
 
 JOBS = """
 scrape_configs:
@@ -35,13 +36,6 @@ scrape_configs:
 - job_name: one
   static_configs: [{targets: ['10.0.0.2:80', '10.0.0.1:80'], labels: {team: red}}]
 """
-
-
-def replace(path, text):
-    """Replaces the file atomically, as an editor does."""
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.rename(path + ".new", path)
 
 
 class Server:
@@ -154,7 +148,7 @@ class Lists(unittest.TestCase):
             self.assertEqual(server.ask("/sd/one", If_None_Match='"x"')[0], 200)
             self.assertEqual(server.metric("list_bodies_total"), 1)
             self.assertEqual(server.metric('polls_total{list="discovered",code="304"}'), 4)
-            replace(path, STATIC.replace("10.0.0.2", "10.0.0.3"))
+            replace_file(path, STATIC.replace("10.0.0.2", "10.0.0.3"))
             self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
             end = time.monotonic() + TIMEOUT
             while server.ask("/sd/one", If_None_Match=tag)[0] != 200:
@@ -266,7 +260,7 @@ class Completeness(unittest.TestCase):
             server.wait_for("/readyz", 503)
             while server.metric('held_requests{job="pods"}') != 3:
                 time.sleep(0.01)
-            replace(path, JOBS)
+            replace_file(path, JOBS)
             self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
             lists = [answer.result(timeout=TIMEOUT) for answer in answers]
             self.assertTrue(lists[0])
@@ -319,7 +313,7 @@ class Completeness(unittest.TestCase):
         with serving_file(JOBS, "--sim", "--hold", 0.05) as (server, path):
             server.wait_for("/readyz", 200)
             self.assertTrue(server.targets("/sd/pods"))
-            replace(path, UNREACHABLE)
+            replace_file(path, UNREACHABLE)
             self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
             self.assertTrue(server.targets("/sd/pods"))
             status, text = server.text("/readyz")
@@ -347,14 +341,14 @@ class Reload(unittest.TestCase):
         with serving_file(STATIC) as (server, path):
             server.wait_for("/readyz", 200)
             for way in ("signal", "post"):
-                replace(path, STATIC.replace("one", "two"))
+                replace_file(path, STATIC.replace("one", "two"))
                 if way == "signal":
                     server.program.process.send_signal(signal.SIGHUP)
                 else:
                     self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
                 server.wait_for("/sd/one", 404)
                 self.assertEqual(len(server.targets("/sd/two")), 2)
-                replace(path, STATIC)
+                replace_file(path, STATIC)
                 self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
                 self.assertEqual(len(server.targets("/sd/one")), 2)
 
@@ -362,13 +356,13 @@ class Reload(unittest.TestCase):
         with file_with(STATIC, "p.yml") as path, \
                 serving("--config", path, "--check-interval", 0.05) as server:
             self.assertEqual(len(server.targets("/sd/one")), 2)
-            replace(path, STATIC.replace("one", "two"))
+            replace_file(path, STATIC.replace("one", "two"))
             server.wait_for("/sd/one", 404)
 
     def test_a_mistake_leaves_everything_as_it_is(self):
         with serving_file(STATIC) as (server, path):
             before = server.ask("/sd/one")[2]
-            replace(path, "scrape_configs: nothing\n")
+            replace_file(path, "scrape_configs: nothing\n")
             status, text = server.text("/-/reload", method="POST")
             self.assertEqual(status, 500)
             self.assertEqual(text, "the previous configuration stays in use: "
@@ -383,7 +377,7 @@ class Reload(unittest.TestCase):
             before = server.ask("/sd/one")[2]
             for text, status, said in ((bad, 500, "action"), (STATIC, 200, "ok"),
                                        (bad.replace("kepe", "keep, regex: '('"), 500, "regex")):
-                replace(path, text)
+                replace_file(path, text)
                 got, answer = server.text("/-/reload", method="POST")
                 self.assertEqual(got, status)
                 self.assertIn(said, answer)
@@ -396,7 +390,7 @@ class Reload(unittest.TestCase):
         bad = STATIC + "- job_name: two\n  relabel_configs: [{action: kepe}]\n"
         with serving_file(bad) as (server, path):
             self.assertIn("left out: ", server.text("/readyz")[1])
-            replace(path, STATIC)
+            replace_file(path, STATIC)
             self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
             server.wait_for("/readyz", "ok\n")
 
@@ -425,12 +419,12 @@ class Reload(unittest.TestCase):
         with file_with(STATIC, "p.yml") as path, \
                 serving("--config", path, "--check-interval", 0.05) as server:
             server.wait_for("/readyz", 200)
-            replace(path, "# only a comment\n")
+            replace_file(path, "# only a comment\n")
             status, text = server.text("/-/reload", method="POST")
             self.assertEqual(status, 500)
             self.assertIn("lists no jobs", text)
             self.assertEqual(len(server.targets("/sd/one")), 2)
-            replace(path, "scrape_configs: []\n")
+            replace_file(path, "scrape_configs: []\n")
             server.wait_for("/sd/one", 404)
 
     def test_the_log_reports_what_happens_and_when(self):
@@ -439,7 +433,7 @@ class Reload(unittest.TestCase):
             self.assertRegex(line, TIME + "k8s-sd: applied: 1 job$")
             self.assertRegex(server.program.log_line(), TIME + "k8s-sd: job one: its list is "
                              "complete, with 2 targets of 2 discovered$")
-            replace(path, STATIC.replace("one", "two"))
+            replace_file(path, STATIC.replace("one", "two"))
             self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
             self.assertIn("job one is missing; it is removed when", server.program.log_line())
             self.assertRegex(server.program.log_line(), TIME + "k8s-sd: applied: 1 job, "
@@ -454,7 +448,7 @@ class Reload(unittest.TestCase):
         with serving_file(STATIC + "  honor_labels: true\n") as (server, path):
             server.wait_for("/readyz", 200)
             self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
-            replace(path, "scrape_configs: nothing\n")
+            replace_file(path, "scrape_configs: nothing\n")
             self.assertEqual(server.text("/-/reload", method="POST")[0], 500)
             self.assertEqual(server.program.error_line(),
                              "k8s-sd: job one: left to its agents, no list has it: honor_labels")
@@ -476,7 +470,7 @@ class Reload(unittest.TestCase):
         other = JOBS.replace("target_label: pod}", "target_label: name}")
         with serving_file(JOBS, "--sim") as (server, path):
             self.assertIn("pod", server.targets("/sd/pods/targets")[0][1])
-            replace(path, other)
+            replace_file(path, other)
             self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
             end = time.monotonic() + TIMEOUT
             while "name" not in server.targets("/sd/pods/targets")[0][1]:
@@ -554,7 +548,8 @@ class CommandLine(unittest.TestCase):
             self.assertIn("job one: ", result.stdout)
             self.assertIn("job far: pods in all namespaces; 0 rules", result.stdout)
             self.assertIn(f"{path}: 2 usable jobs, 0 mistakes", result.stdout)
-            replace(path, STATIC + "  scrape_intervall: 5s\n" + unreachable + "  scheme: [x]\n")
+            replace_file(path,
+                         STATIC + "  scrape_intervall: 5s\n" + unreachable + "  scheme: [x]\n")
             result = run("k8s-sd", "--config", path, "--check")
             self.assertEqual(result.returncode, 2)
             self.assertRegex(result.stderr,

@@ -18,7 +18,7 @@ import urllib.parse
 import urllib.request
 import warnings
 
-from harness import TIMEOUT, file_with, run, running
+from harness import TIMEOUT, file_with, replace_file, run, running
 
 STATIC = """
 scrape_configs:
@@ -143,13 +143,6 @@ def text_of(path):
         return file.read().strip()
 
 
-def write(path, text):
-    """Replaces the file atomically."""
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.rename(path + ".new", path)
-
-
 class Tls(unittest.TestCase):
     def test_lists_come_over_tls(self):
         with authority() as ca, serving_tls(ca) as server:
@@ -231,12 +224,12 @@ class Renewal(unittest.TestCase):
                 old.connect()
                 self.assertEqual(server.certificate(), text_of(cert))
                 # The key arrives later: until then nothing changes.
-                write(cert, text_of(other_cert) + "\n")
+                replace_file(cert, text_of(other_cert) + "\n")
                 self.assertRegex(server.program.error_line(),
                                  r"the certificates in use stay: .*server\.key holds no usable key, "
                                  r"or not that of .*server\.pem")
                 self.assertNotEqual(server.certificate(), text_of(other_cert))
-                write(key, text_of(other_key) + "\n")
+                replace_file(key, text_of(other_key) + "\n")
                 self.assertIn("get the renewed certificate of", server.program.error_line())
                 self.assertEqual(server.certificate(), text_of(other_cert))
                 old.request("GET", "/livez")
@@ -248,7 +241,7 @@ class Renewal(unittest.TestCase):
             good = text_of(cert)
             with serving_tls(ca, cert=(cert, key)) as server:
                 for text in ("", "nonsense\n", good[:len(good) // 2]):
-                    write(cert, text)
+                    replace_file(cert, text)
                     server.program.process.send_signal(signal.SIGHUP)
                     self.assertIn("server.pem holds no usable certificate",
                                   server.program.error_line())
@@ -273,9 +266,9 @@ class Ends(unittest.TestCase):
                     f"https://127.0.0.1:{server.port}{path}", context=trusting).read().decode()
                 self.assertRegex(ask("/readyz"), r"^ok\n" + note + "\n$")
                 self.assertRegex(json.loads(ask("/api/ui/health"))["notes"][0], note)
-                write(cert, text_of(fresh) + "\n")
+                replace_file(cert, text_of(fresh) + "\n")
                 server.program.error_line()
-                write(key, text_of(fresh_key) + "\n")
+                replace_file(key, text_of(fresh_key) + "\n")
                 self.assertIn("get the renewed certificate of", server.program.error_line())
                 self.assertEqual(ask("/readyz"), "ok\n")
 
@@ -284,7 +277,7 @@ class Ends(unittest.TestCase):
             cert, key = ca.certificate("server")
             old, _ = ca.certificate("server2", days=-1, key=key)
             with serving_tls(ca, cert=(cert, key)) as server:
-                write(cert, text_of(old) + "\n")
+                replace_file(cert, text_of(old) + "\n")
                 self.assertIn("get the renewed certificate of", server.program.error_line())
                 self.assertIn("has expired at", server.program.error_line())
 
@@ -355,7 +348,7 @@ class Tokens(unittest.TestCase):
             self.assertEqual(server.status("/sd/one", "first"), 200)
             self.assertEqual(server.status("/livez"), 200)
             self.assertEqual(server.status("/metrics"), 200)
-            write(path, "second\n")
+            replace_file(path, "second\n")
             end = time.monotonic() + TIMEOUT
             while server.status("/sd/one", "second") != 200:
                 self.assertLess(time.monotonic(), end)

@@ -66,7 +66,6 @@ class WriteSchedule {
 class WarmTargets final : public GroupWatcher::Observer,
                           public std::enable_shared_from_this<WarmTargets> {
  public:
-    /// \throws ConfigError like validate()
     WarmTargets(const GroupWatcher&, const ResolvedConfig&, Role, const WarmStart&,
                 std::weak_ptr<GroupWatcher::Observer>);
 

@@ -28,11 +28,6 @@ namespace detail {
 
 namespace {
 
-const WarmStart& checked(const WarmStart& options) {
-    validate(options);
-    return options;
-}
-
 /// The destruction of a context waits at most this long for the last write.
 constexpr Duration last_write_timeout = std::chrono::seconds(2);
 
@@ -40,7 +35,7 @@ constexpr Duration last_write_timeout = std::chrono::seconds(2);
 
 WarmTargets::WarmTargets(const GroupWatcher& watcher, const ResolvedConfig& config, Role role,
                          const WarmStart& options, std::weak_ptr<GroupWatcher::Observer> observer)
-    : WarmTargets(watcher, role, checked(options), digest_of_config(config, role, options),
+    : WarmTargets(watcher, role, options, digest_of_config(config, role, options),
                   std::move(observer)) {}
 
 WarmTargets::WarmTargets(const GroupWatcher& watcher, Role role, const WarmStart& options,
