@@ -146,6 +146,34 @@ TEST_CASE("Cluster-wide: not for fewer namespaces, and not where it is off") {
     CHECK(host->discoverer->status().watches.size() == 3);
 }
 
+TEST_CASE("Cluster-wide: the response of a proxy does not divide the watch") {
+    Namespaces n;
+    n.server.set_intercept([](const sim::Request&) {
+        sim::Response response;
+        response.status = 403;
+        response.content_type = "text/html";
+        response.body = "<html>forbidden</html>";
+        return std::optional(response);
+    });
+    const auto host = n.host(n.config());
+    CHECK(host->discoverer->status().error == errc::forbidden);
+    n.server.set_intercept({});
+    n.requests();
+    n.advance(1min);
+    CHECK(n.requests() == one_for_all);
+    CHECK(host->take_diffs() == everything);
+    CHECK(n.pods().watchers == 1);
+}
+
+TEST_CASE("Cluster-wide: a missing API does not divide the watch") {
+    Namespaces n;
+    const auto host = n.host(n.config(3, Role::httproute));
+    n.advance(1min);
+    CHECK(host->discoverer->status().watches.size() == 2);  // routes, and their gateways
+    for (const std::string& request : n.requests())
+        CHECK(request.find("/namespaces/") == request.npos);
+}
+
 TEST_CASE("Cluster-wide: where it is refused, each namespace is watched, without an error") {
     const unsigned status = GENERATE(400U, 403U, 404U, 405U, 422U);
     CAPTURE(status);

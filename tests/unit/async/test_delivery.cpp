@@ -1,12 +1,16 @@
 #include "k8s_sd/detail/async/delivery.hpp"
+#include "support/allocations.hpp"
+#include "support/full_executor.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -21,8 +25,9 @@ namespace {
 
 /// Delivers a number of times, each at its due time.
 struct FakeSource final : Delivery::Source, std::enable_shared_from_this<FakeSource> {
-    FakeSource(boost::asio::io_context& context, const std::shared_ptr<ManualClock>& clock)
-        : delivery(context.get_executor(), context.get_executor(), clock, 10) {}
+    FakeSource(const boost::asio::any_io_executor& host, const boost::asio::any_io_executor& origin,
+               const std::shared_ptr<ManualClock>& clock)
+        : delivery(host, origin, clock, 10) {}
 
     bool deliver_next(TimePoint now) override {
         if (left == 0 || pace.due(now) > now) return false;
@@ -57,7 +62,9 @@ struct Fixture {
 
     boost::asio::io_context context;
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-    std::shared_ptr<FakeSource> source = std::make_shared<FakeSource>(context, clock);
+    bool full = false;  // no memory for handlers of the origin
+    std::shared_ptr<FakeSource> source =
+        std::make_shared<FakeSource>(context.get_executor(), FullExecutor{&context, &full}, clock);
 };
 
 }  // namespace
@@ -71,6 +78,30 @@ TEST_CASE("Delivery: a host is called by post, and the delivered state is taken 
     CHECK(t.source->deliveries == 3);
     t.settle();
     CHECK(t.source->deliveries == 3);
+}
+
+TEST_CASE("Delivery: a wake without memory for its handler is repeated by the next one") {
+    Fixture t;
+    allocations_left = 0;
+    CHECK_THROWS_AS(t.source->add(1), std::bad_alloc);
+    allocations_left = -1;
+    t.settle();
+    CHECK(t.source->deliveries == 0);
+    t.source->add(1);
+    t.settle();
+    CHECK(t.source->deliveries == 2);
+}
+
+TEST_CASE("Delivery: without memory for the handler behind a batch, the next wake delivers") {
+    Fixture t;
+    t.full = true;
+    t.source->add(1);
+    t.settle();
+    CHECK(t.source->deliveries == 1);
+    t.full = false;
+    t.source->add(1);
+    t.settle();
+    CHECK(t.source->deliveries == 2);
 }
 
 TEST_CASE("Delivery: changes until the invocation after a call are delivered together") {

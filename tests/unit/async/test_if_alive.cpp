@@ -1,11 +1,10 @@
 #include "k8s_sd/detail/async/strand.hpp"
+#include "support/full_executor.hpp"
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/execution.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <functional>
 #include <memory>
 #include <new>
@@ -17,6 +16,7 @@
 using namespace k8s_sd;
 using detail::if_alive;
 using detail::PostedCall;
+using test::FullExecutor;
 namespace asio = boost::asio;
 
 namespace {
@@ -38,23 +38,6 @@ struct CountedOwner : std::enable_shared_from_this<CountedOwner> {
     std::function<void()> on_update;
     int updates = 0;
     PostedCall next_update;
-};
-
-/// The executor of a context for which there may be no memory.
-struct FullExecutor {
-    asio::io_context* context;
-    const bool* full;
-
-    asio::execution_context& query(asio::execution::context_t) const noexcept { return *context; }
-    static constexpr asio::execution::blocking_t query(asio::execution::blocking_t) noexcept {
-        return asio::execution::blocking.never;
-    }
-    template <class Function>
-    void execute(Function function) const {
-        if (*full) throw std::bad_alloc();
-        asio::post(*context, std::move(function));
-    }
-    bool operator==(const FullExecutor&) const = default;
 };
 
 }  // namespace

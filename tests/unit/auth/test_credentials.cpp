@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/auth/credentials.hpp"
 #include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/sim/manual_files.hpp"
+#include "support/allocations.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
@@ -14,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::detail {
@@ -83,6 +85,51 @@ AuthConfig basic(const std::string& username, const std::string& password) {
     config.username = username;
     config.password = password;
     return config;
+}
+
+/// Responds on the test's command.
+class CommandedSource final : public CredentialSource {
+ public:
+    explicit CommandedSource(Handler& waiting) : waiting_(waiting) {}
+    void async_get(Refused, Handler handler) override { waiting_ = std::move(handler); }
+
+ private:
+    Handler& waiting_;
+};
+
+TEST_CASE("Credentials: without memory all requests get an answer, and later ones ask again") {
+    for (long left = 0; left < 20; ++left) {
+        INFO(left);
+        CredentialSource::Handler source;
+        Credentials credentials(std::make_unique<CommandedSource>(source),
+                                std::make_shared<test::ManualClock>());
+        int answers = 0;
+        error_code last;
+        const auto get = [&] {
+            credentials.async_get([&](const RequestCredentials& answer) {
+                ++answers;
+                last = answer.ec;
+            });
+        };
+        get();
+        get();
+        RequestCredentials fresh;
+        append(fresh.value, "Bearer " + std::string(100, 'x'));
+        auto answer = std::move(source);
+        test::allocations_left = left;
+        try {
+            answer(fresh);
+        } catch (const std::bad_alloc&) {
+        }
+        test::allocations_left = -1;
+        if (answers == 0) answer(fresh);  // no memory for the copy in this test
+        CHECK(answers == 2);
+        source = nullptr;
+        get();
+        if (source) source(fresh);
+        CHECK(answers == 3);
+        CHECK_FALSE(last);
+    }
 }
 
 TEST_CASE("Credentials: without any there is no header and no error") {

@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/auth/renewed_credentials.hpp"
 #include "k8s_sd/detail/base/secrets.hpp"
+#include "support/allocations.hpp"
 #include "support/contains.hpp"
 #include "support/manual_clock.hpp"
 
@@ -102,6 +103,25 @@ struct Renewed {
     std::shared_ptr<const RequestCredentials> last;
     std::unique_ptr<RenewedCredentials> credentials;
 };
+
+TEST_CASE("RenewedCredentials: without memory all who ask get an answer, and ask again later") {
+    for (long left = 0; left < 20; ++left) {
+        INFO(left);
+        Renewed r;
+        for (int i = 0; i < 3; ++i) r.get();
+        r.received.reserve(10);
+        test::allocations_left = left;
+        try {
+            r.issue(std::string(100, 'x'));
+        } catch (const std::bad_alloc&) {
+        }
+        test::allocations_left = -1;
+        r.clock->advance(1min);
+        if (r.get().empty()) r.issue("later");
+        CHECK(r.received.size() == 1);
+        CHECK_FALSE(r.last->ec);
+    }
+}
 
 TEST_CASE("RenewedCredentials: issued once for all who ask, and kept until they are refused") {
     Renewed r;

@@ -240,6 +240,13 @@ TEST_CASE("WatchMachine: another server is listed at once, whatever its version 
     CHECK(s.reason() == ListReason::other_server);
     CHECK(s.listed("3") == "watch 3");
 
+    // A suspicious list of the previous server says nothing about the first one of this server.
+    Subject suspicious = watching("500");
+    suspicious.next(Machine::Suspicious{});
+    CHECK(suspicious.machine.confirming());
+    change(suspicious);
+    CHECK_FALSE(suspicious.machine.confirming());
+
     Subject probing = watching("500");
     probing.ended(1min, "501", false);
     CHECK(probing.slept() == "probe");

@@ -16,13 +16,22 @@ Delivery::~Delivery() = default;
 
 void Delivery::wake(std::shared_ptr<Source> source) {
     if (cancelled_ || awake_.exchange(true)) return;
-    asio::post(strand_, [this, source = std::move(source)] { run(source); });
+    try {
+        asio::post(strand_, [this, source = std::move(source)] { run(source); });
+    } catch (...) {
+        awake_ = false;  // without memory; the next wake() tries again
+        throw;
+    }
 }
 
 bool Delivery::cancel(std::shared_ptr<Source> source) noexcept {
     if (cancelled_.exchange(true)) return false;
-    // Destroy the timer on the strand, where it is used.
-    asio::post(strand_, [this, source = std::move(source)] { timer_.reset(); });
+    try {
+        // Destroy the timer on the strand, where it is used.
+        asio::post(strand_, [this, source = std::move(source)] { timer_.reset(); });
+    } catch (...) {
+        // Without memory; the last owner destroys it.
+    }
     return true;
 }
 
@@ -38,7 +47,11 @@ void Delivery::run(const std::shared_ptr<Source>& source) {
         Delivery* delivery;
         const std::shared_ptr<Source>& source;
         ~Rest() {
-            asio::post(delivery->origin_, [d = delivery, s = source] { d->wake_again(s); });
+            try {
+                asio::post(delivery->origin_, [d = delivery, s = source] { d->wake_again(s); });
+            } catch (...) {
+                delivery->awake_ = false;  // without memory; the next wake() delivers the rest
+            }
         }
     };
     const Rest rest{this, source};

@@ -176,9 +176,19 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
         if (!reader) {
             call(diff);
         } else {
-            reader->post([self = self_as(this), reader] { self->hand_over(reader); });
+            offer_to(reader);
         }
         return true;
+    }
+
+    void offer_to(const ReaderPtr& reader) {
+        try {
+            reader->post([self = self_as(this), reader] { self->hand_over(reader); });
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            is_offered_ = false;  // without memory; the next change offers it again
+            throw;
+        }
     }
 
     /// Runs on the executor of the read's handler. The diff is taken only here, so that a read

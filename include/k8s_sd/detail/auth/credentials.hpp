@@ -41,6 +41,7 @@ class Credentials {
     void ask(CredentialSource::Refused, GetHandler);
     void ask_source(CredentialSource::Refused);
     void on_answer(RequestCredentials);
+    std::shared_ptr<const RequestCredentials> keep(RequestCredentials);
 
     std::unique_ptr<CredentialSource> source_;
     std::shared_ptr<Clock> clock_;

@@ -82,19 +82,28 @@ void Credentials::on_answer(RequestCredentials answer) {
         answer.ec = errc::credentials_unavailable;
         answer.problem = "the credentials contain a line break or another control character";
     }
-    outdated_ = false;
+    // Whatever happens, all requests get an answer: without one they wait for ever.
+    FirstException problem;
+    std::shared_ptr<const RequestCredentials> kept;
+    problem.catch_from([&] { kept = keep(std::move(answer)); });
+    RequestCredentials none;
+    none.ec = errc::credentials_unavailable;
+    none.problem = "no memory";  // short: it takes none itself
+    // Any handler may destroy this object.
+    for (const GetHandler& handler : std::exchange(waiting_, {})) {
+        problem.catch_from([&] { handler(kept ? *kept : none); });
+    }
+    problem.rethrow();
+}
+
+std::shared_ptr<const RequestCredentials> Credentials::keep(RequestCredentials answer) {
     const bool same = current_ && are_same(*current_, answer);
     values_.add(answer.value);
     headers_.add(answer.headers);
     answer.revision = same ? current_->revision : ++revisions_;
     current_ = std::make_shared<const RequestCredentials>(std::move(answer));
-    const auto current = current_;
-    // Any handler may destroy this object.
-    FirstException problem;
-    for (const GetHandler& handler : std::exchange(waiting_, {})) {
-        problem.catch_from([&] { handler(*current); });
-    }
-    problem.rethrow();
+    outdated_ = false;
+    return current_;
 }
 
 }  // namespace k8s_sd::inline v0::detail

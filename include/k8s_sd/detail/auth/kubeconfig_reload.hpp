@@ -44,6 +44,7 @@ class KubeconfigReload {
  private:
     void set_timer();
     void read_next();
+    std::string take_content(const std::string& path, const FileContent&);
     void finish(const std::string& read_problem);
     void evaluate();
     ApiServerConfig parse() const;

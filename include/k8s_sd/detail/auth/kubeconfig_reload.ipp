@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -63,10 +64,21 @@ void KubeconfigReload::doubt() noexcept {
 void KubeconfigReload::read_next() {
     const std::string& path = present_.kubeconfig.files[contents_.size()];
     reader_.async_read(path, [this, &path](const FileContent& content) {
-        if (!content.problem.empty()) return finish(path + ": " + content.problem);
-        contents_.push_back(content.bytes);
+        const std::string problem = take_content(path, content);
+        if (!problem.empty()) return finish(problem);
         contents_.size() < present_.kubeconfig.files.size() ? read_next() : finish({});
     });
+}
+
+/// \returns why it cannot be used
+std::string KubeconfigReload::take_content(const std::string& path, const FileContent& content) {
+    try {
+        if (!content.problem.empty()) return path + ": " + content.problem;
+        contents_.push_back(content.bytes);
+        return {};
+    } catch (const std::bad_alloc&) {
+        return "no memory";  // short: it takes none itself
+    }
 }
 
 void KubeconfigReload::finish(const std::string& read_problem) {
@@ -74,12 +86,15 @@ void KubeconfigReload::finish(const std::string& read_problem) {
     checked_at_ = clock_->now();
     due_ = checked_at_ +
            (read_problem.empty() ? kubeconfig_check_interval : kubeconfig_check_interval_in_doubt);
-    set_timer();
-    if (read_problem.empty()) evaluate();
-    if (alive.expired()) return;  // the change handler has destroyed this object
-    contents_.clear();
-    report(read_problem.empty() ? parse_problem_ : read_problem);
+    // Whatever happens, all requests get an answer: without one they wait for ever.
     FirstException problem;
+    problem.catch_from([&] {
+        set_timer();
+        if (read_problem.empty()) evaluate();
+    });
+    if (alive.expired()) return problem.rethrow();  // by the change handler
+    contents_.clear();
+    problem.catch_from([&] { report(read_problem.empty() ? parse_problem_ : read_problem); });
     for (const CheckHandler& handler : std::exchange(waiting_, {})) {
         if (!alive.expired()) problem.catch_from(handler);
     }
@@ -87,6 +102,7 @@ void KubeconfigReload::finish(const std::string& read_problem) {
 }
 
 void KubeconfigReload::evaluate() {
+    const std::weak_ptr<bool> alive = alive_;
     KeyedHash hash(hash_key());
     for (const CleansedBytes& content : contents_) hash.add(view(content));
     if (std::exchange(parsed_, hash.finish()) == parsed_) return;
@@ -96,6 +112,9 @@ void KubeconfigReload::evaluate() {
         if (next != present_) take(std::move(next));
     } catch (const ConfigError& error) {
         parse_problem_ = error.what();
+    } catch (...) {
+        if (!alive.expired()) parsed_ = std::nullopt;  // the next check tries again
+        throw;
     }
 }
 

@@ -52,6 +52,7 @@ class RenewedCredentials {
     void on_issued(IssuedCredentials);
     void accept(IssuedCredentials);
     std::optional<std::chrono::seconds> lifetime_of(const IssuedCredentials&) const;
+    void take(IssuedCredentials);
     void pause(bool in_vain);
     void report();
     std::shared_ptr<const RequestCredentials> answer() const;
@@ -60,6 +61,8 @@ class RenewedCredentials {
     const Options options_;
     std::shared_ptr<Clock> clock_;
     Logger logger_;
+    /// The answer for lack of memory for another one.
+    const std::shared_ptr<const RequestCredentials> without_memory_;
     std::shared_ptr<const RequestCredentials> current_;  ///< the last good credentials; null before
     std::optional<TimePoint> renewal_;  ///< of the current ones; nullopt: after a refusal
     std::optional<TimePoint> expiry_;   ///< a failed renewal is an error from then on

@@ -24,6 +24,13 @@ constexpr Duration min_good_time = std::chrono::minutes(2);
 /// Bounds lifetimes to the range of the clock.
 constexpr std::chrono::seconds max_lifetime = std::chrono::hours(24 * 366);
 
+std::shared_ptr<const RequestCredentials> answer_without_memory() {
+    RequestCredentials none;
+    none.ec = errc::credentials_unavailable;
+    none.problem = "no memory";
+    return std::make_shared<const RequestCredentials>(std::move(none));
+}
+
 /// Margin for the duration of a renewal, and for clock skew.
 Duration renewal_margin(Duration lifetime) {
     return std::min<Duration>(std::chrono::seconds(60), lifetime / 10);
@@ -37,6 +44,7 @@ RenewedCredentials::RenewedCredentials(std::unique_ptr<CredentialIssuer> issuer,
       options_(std::move(options)),
       clock_(std::move(clock)),
       logger_(std::move(logger)),
+      without_memory_(answer_without_memory()),
       next_issue_(clock_->now()) {}
 
 void RenewedCredentials::async_get(const Refused& refused, Handler handler) {
@@ -70,6 +78,25 @@ void RenewedCredentials::issue() {
 }
 
 void RenewedCredentials::on_issued(IssuedCredentials issued) {
+    // Whatever happens, all clients get an answer: without one their requests wait for ever.
+    FirstException problem;
+    std::shared_ptr<const RequestCredentials> result;
+    problem.catch_from([&] {
+        take(std::move(issued));
+        result = answer();
+    });
+    if (!result) {
+        pause(true);
+        result = without_memory_;
+    }
+    // Any handler may destroy this object.
+    for (const Handler& handler : std::exchange(waiting_, {})) {
+        problem.catch_from([&] { handler(result); });
+    }
+    problem.rethrow();
+}
+
+void RenewedCredentials::take(IssuedCredentials issued) {
     if (!is_header_text(view(issued.token))) {
         issued.problem =
             options_.name + ": the token contains a line break or another control character";
@@ -81,13 +108,6 @@ void RenewedCredentials::on_issued(IssuedCredentials issued) {
         accept(std::move(issued));
     }
     report();
-    const auto result = answer();
-    // Any handler may destroy this object.
-    FirstException problem;
-    for (const Handler& handler : std::exchange(waiting_, {})) {
-        problem.catch_from([&] { handler(result); });
-    }
-    problem.rethrow();
 }
 
 void RenewedCredentials::accept(IssuedCredentials issued) {

@@ -6,11 +6,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
+
+/// Short: it takes no memory itself.
+constexpr const char* no_memory = "no memory";
 
 /// Prometheus and client-go re-read token files about once a minute.
 constexpr Duration credentials_file_lifetime = std::chrono::seconds(60);
@@ -89,8 +93,12 @@ void SecretTexts::async_read(std::function<void()> handler) {
     for (const auto& text : texts_) {
         if (text->file.empty()) continue;
         text->reader.async_read(text->file, [this, &text = *text](const FileContent& content) {
-            text.on_content(content);
-            text.report(logger_);
+            try {
+                text.on_content(content);
+                text.report(logger_);
+            } catch (const std::bad_alloc&) {
+                text.problem = no_memory;
+            }
             if (--outstanding_ == 0) std::exchange(handler_, nullptr)();
         });
     }

@@ -116,6 +116,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void refresh_credentials(const Verdict&);
     void conclude(const Verdict&);
     void report(const Verdict&);
+    bool may_divide(const Verdict&) const;
     void report_failure(const Verdict&);
     void report_outcome(const WatchMachine::PageListed&);
     void report_outcome(const WatchMachine::Probed&);

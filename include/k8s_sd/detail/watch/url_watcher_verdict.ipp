@@ -84,8 +84,19 @@ void URLWatcherImpl::report(const Verdict& verdict) {
     std::visit([this](const auto& outcome) { report_outcome(outcome); }, verdict.outcome);
 }
 
+/// Whether several smaller watches may succeed: against the refusal of a collection by the API
+/// server, but not against a proxy, and not without the API.
+bool URLWatcherImpl::may_divide(const Verdict& verdict) const {
+    if (verdict.failure.foreign_response) return false;
+    const auto* const failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
+    const bool absent = failed && failed->cause == WatchMachine::Cause::absent;
+    // The versions of such a kind have been looked up.
+    return !absent || intake_.schema().older_versions.empty();
+}
+
 void URLWatcherImpl::report_failure(const Verdict& verdict) {
-    if (observer_.makes_up_for(verdict.failure.ec)) return report_.note(verdict.failure);
+    if (may_divide(verdict) && observer_.makes_up_for(verdict.failure.ec))
+        return report_.note(verdict.failure);
     if (!stopped()) report_.fail(verdict.failure, state().watching(), now());
 }
 

@@ -493,6 +493,7 @@ class WatchMachine {
     }
     void begin_anew() {
         stage_ = Stage::listing;
+        confirming_ = false;  // the suspicious list was another server's
         probes_.forget_doubt();
         plan_.forget_version();
     }
