@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/watch/watch_intake.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/io_context.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -53,10 +54,11 @@ struct IntakeFixture final : TaggingObserver {
 
     WatchQuery query;
     WatchOptions options;
-    std::string server = "https://a:6443";
-    Metrics::PerKind metrics;
-    Logger logger{LogLevel::off, {}};
-    WatchReport report{query, server, metrics, logger, [](std::string text) { return text; }, {}};
+    asio::io_context context;
+    WatchServer server{std::make_shared<ApiClient>(
+        context.get_executor(), ApiServerConfig{.url = "https://a:6443"}, Environment{})};
+    Metrics::PerKind& metrics = server.api().environment.metrics->of(query.kind);
+    WatchReport report{query, server};
     WatchIntake intake{
         query, options, *this, {std::make_shared<ObjectMaker>(), nullptr, this}, report};
     Exchange exchange;

@@ -15,9 +15,9 @@
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -75,7 +75,7 @@ class ApiClientImpl {
     bool is_local() const;
     /// Whether responses may be requested with compression.
     bool compresses() const noexcept { return compresses_; }
-    std::unique_ptr<HttpConnection> make_connection() const;
+    HttpConnection make_connection() const;
     /// The connection target for these credentials. Equal client certificates lead to the same
     /// target object, so connections are reused.
     HttpConnection::Target target_for(const RequestCredentials&);
@@ -121,7 +121,7 @@ class ApiClientImpl {
     std::shared_ptr<const ClientIdentity> identity_;
     std::vector<CleansedBytes> secrets_;
     std::uint64_t seeds_ = 0;
-    std::set<ServerUser*> users_;
+    boost::unordered_flat_set<ServerUser*> users_;
     std::unique_ptr<KubeconfigReload> reload_;  ///< null: no kubeconfig
     const std::shared_ptr<const HttpConnection::Client> connections_;
 };

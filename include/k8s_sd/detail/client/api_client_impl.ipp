@@ -252,9 +252,7 @@ void ApiClientImpl::add_secret(std::string_view secret) {
     }
 }
 
-std::unique_ptr<HttpConnection> ApiClientImpl::make_connection() const {
-    return std::make_unique<HttpConnection>(connections_);
-}
+HttpConnection ApiClientImpl::make_connection() const { return HttpConnection(connections_); }
 
 std::uint64_t ApiClientImpl::next_seed() {
     return environment.seed + 0x9E3779B97F4A7C15U * ++seeds_;

@@ -10,7 +10,7 @@ namespace k8s_sd::inline v0::detail {
 
 struct ResponseHead {
     unsigned status = 0;
-    std::string content_type;             ///< lower case, without parameters
+    RareText content_type;                ///< lower case, without parameters
     RareText content_encoding;            ///< lower case; empty: none
     RareText date;                        ///< the server's clock, for messages about credentials
     std::optional<Duration> retry_after;  ///< as sent by the server

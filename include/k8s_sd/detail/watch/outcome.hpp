@@ -47,6 +47,7 @@ struct BodyFindings {
 struct ExchangeResponse {
     ResponseHead head;      ///< status 0: no response
     bool packed = false;    ///< the body is compressed
+    bool protobuf = false;  ///< as its content type says
     bool readable = false;  ///< the body is a list or events in a known encoding
     bool served = false;    ///< after a 404: discovery lists this API
     RareText error_text;    ///< the start of the body of a response other than 200

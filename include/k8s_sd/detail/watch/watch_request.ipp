@@ -29,6 +29,8 @@ std::chrono::seconds draw_watch_timeout(const WatchOptions& options, Random& ran
 
 namespace {
 
+constexpr std::string_view name_selector = "metadata.name=";
+
 void begin_watch(std::string& target) {
     append_query(target, "watch", "1");
     append_query(target, "allowWatchBookmarks", "true");
@@ -90,9 +92,15 @@ WatchRequest probe_request(const WatchQuery& query, const WatchOptions& options,
     return list_request(query, options, {.limit = 1, .hasty = true}, api_version);
 }
 
-bool is_of_one_object(const WatchQuery& query) {
-    return query.field_selector.starts_with("metadata.name=") &&
-           query.field_selector.find(',') == std::string::npos;
+std::string select_name(std::string_view name) {
+    return std::string(name_selector) += name;
+}
+
+std::string_view selected_name(const WatchQuery& query) noexcept {
+    const std::string_view selector = query.field_selector;
+    if (!selector.starts_with(name_selector)) return {};
+    const std::string_view name = selector.substr(name_selector.size());
+    return name.find(',') == std::string_view::npos ? name : std::string_view();
 }
 
 WatchRequest watch_request(const WatchQuery& query, const WatchMachine::Watch& watch,
