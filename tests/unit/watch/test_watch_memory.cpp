@@ -30,7 +30,10 @@ TEST_CASE("URLWatcher: a watch of one object takes three allocations before its 
     const auto options = std::make_shared<const WatchOptions>();
     const auto maker = std::make_shared<ObjectMaker>();
     NoChanges observer;
-    WatchQuery query{.kind = Kind::secret, .ns = "shop", .field_selector = select_name("token")};
+    WatchQuery query;
+    query.kind = Kind::secret;
+    query.ns = "shop";
+    query.field_selector = select_name("token");
     const auto make = [&] {
         return std::make_shared<URLWatcherImpl>(client, std::move(query), *options, observer,
                                                 WatchMaking{.maker = maker, .options = options});

@@ -16,6 +16,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <stdexcept>
@@ -180,13 +181,13 @@ struct HttpExchange {
     HttpConnection::Handler handler;
     Duration idle_timeout;
     bool secret_body;
+    bool reused = false;        ///< the connection has served another exchange
+    bool received = false;      ///< bytes of the response
+    bool repeated = false;      ///< after the end of a shared connection
+    bool alive = false;         ///< the last bytes were progress: no partial head, no white space
+    std::uint8_t refusals = 0;  ///< of streams
     std::unique_ptr<HttpRequest> request;    ///< null: a response has begun
     std::unique_ptr<Http1Response> http1{};  ///< null: HTTP/2, or not sent
-    int refusals = 0;                        ///< of streams
-    bool reused = false;                     ///< the connection has served another exchange
-    bool received = false;                   ///< bytes of the response
-    bool repeated = false;                   ///< after the end of a shared connection
-    bool alive = false;  ///< the last bytes were progress: no partial head, no white space
 };
 
 template <class Buffers>
@@ -670,10 +671,10 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     std::shared_ptr<Http2Connection> shared_;
     Http2Pause::Slot slot_;                   ///< also for the following exchanges
     std::shared_ptr<HttpExchange> exchange_;  ///< null: idle
-    std::int32_t stream_id_ = 0;              ///< on the shared connection
     TimePoint last_activity_{};
-    TimePoint due_{};  ///< expiry of the timer
-    errc limit_error_{};      ///< reported then
+    TimePoint due_{};             ///< expiry of the timer
+    errc limit_error_{};          ///< reported then
+    std::int32_t stream_id_ = 0;  ///< on the shared connection
 };
 
 HttpConnection::HttpConnection(asio::any_io_executor executor, std::shared_ptr<Connector> connector,

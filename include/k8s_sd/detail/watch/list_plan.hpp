@@ -33,8 +33,8 @@ class ListPlan {
     };
     /// Available forms.
     struct Options {
-        unsigned page_size = 0;
         std::size_t max_objects = 0;
+        unsigned page_size = 0;
         bool first_from_cache = false;
         bool streams = false;         ///< the initial events of a watch may replace LIST
         bool other_encoding = false;  ///< a second encoding exists
@@ -180,9 +180,9 @@ class ListPlan {
         bool slow = false;
         std::optional<ListShape> shape{};
     };
-    Known known_;
     Rare<ListForms> forms_;        // of the current list
     Rare<Chain> chain_;            // the pages so far
+    Known known_;
     bool most_recent_ = false;     // list without a version
     bool stream_refused_ = false;  // the current list cannot be streamed
 };

@@ -98,6 +98,7 @@ void WatchExchange::on_head(const ResponseHead& head) {
 void WatchExchange::begin_watch() {
     exchange_.purpose = Purpose::watch;
     times_.begin_watch(clock_.now());
+    meter_.on_watch();
 }
 
 error_code WatchExchange::read(std::string_view bytes) {

@@ -44,7 +44,7 @@ class WatchPermits {
     bool take_list_permit();
     /// Waits for a list permit, two minutes at most: a stalled list must not block the others
     /// indefinitely. Then the list goes ahead without one.
-    void async_list_permit(const Owner&, const Handler&);
+    void async_list_permit(const Owner&, Handler);
     void return_list_permit() noexcept {
         if (waits_) waits_->list_permit.reset();
     }

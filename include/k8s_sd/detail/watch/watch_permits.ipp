@@ -56,7 +56,8 @@ void WatchPermits::take_own_connection() {
     if (!own_connection_) own_connection_ = traffic_->own_connections->try_permit();
 }
 
-void WatchPermits::async_list_permit(const Owner& owner, const Handler& handler) {
+void WatchPermits::async_list_permit(const Owner& owner, Handler of_list) {
+    const auto handler = std::make_shared<const Handler>(std::move(of_list));  // no copies
     waits_.use().list_request = traffic_->list_permits->async_permit(
         executor_, [this, owner, handler](PermitQueue::Permit permit) {
             const auto alive = owner.lock();
@@ -64,13 +65,13 @@ void WatchPermits::async_list_permit(const Owner& owner, const Handler& handler)
             cancel_timer();
             end_list_request();
             waits_.use().list_permit = std::move(permit);
-            handler();
+            (*handler)();
         });
     call_after(max_permit_wait, [this, owner, handler] {
         const auto alive = owner.lock();
         if (!alive || stopped_) return;
         end_list_request();
-        handler();
+        (*handler)();
     });
 }
 

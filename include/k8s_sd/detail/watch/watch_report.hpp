@@ -226,12 +226,12 @@ class WatchReport {
     RequestStatus status_;
     RareText api_version_;
     TimePoint list_began_{};
-    ListReason list_reason_ = ListReason::first;
-    std::uint64_t bad_objects_ = 0;
     UnreadObjects unread_;
     Rare<Trouble> trouble_;  ///< null: requests work
-    bool polling_ = false;
     OptionalTime starting_since_;  ///< see on_starting()
+    ListReason list_reason_ = ListReason::first;
+    bool has_bad_objects_ = false;  ///< in the current list
+    bool polling_ = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

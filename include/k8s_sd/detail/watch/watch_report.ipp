@@ -25,7 +25,7 @@ void WatchReport::wait(Waiting waiting, TimePoint now, std::optional<Duration> p
 }
 
 void WatchReport::begin_list(ListReason reason, TimePoint now) noexcept {
-    bad_objects_ = 0;
+    has_bad_objects_ = false;
     unread_.begin_list();
     list_reason_ = reason;
     list_began_ = now;
@@ -81,7 +81,7 @@ void WatchReport::on_bad_object(const BadObject& bad, bool hides_state) {
         unread_.add(is_identified(bad, query_.kind) ? key : UnreadObjects::nameless(),
                     status_.last_byte.value_or(TimePoint()));
     }
-    if (bad_objects_++ > 0) return;
+    if (std::exchange(has_bad_objects_, true)) return;
     log(LogLevel::warning, LogEvent::object_skipped,
         "skipped the object " + printable(key) + ": " + bad.ec.message() + ": " +
             printable(bad.problem),

@@ -2,12 +2,22 @@
 #include "k8s_sd/detail/watch/watch_request.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <random>
 
 namespace k8s_sd::inline v0::detail {
 
+namespace {
+
+/// Of a request with all its parameters.
+constexpr std::size_t usual_target_size = 320;
+constexpr std::string_view name_selector = "metadata.name=";
+
+}  // namespace
+
 std::string collection_target(const WatchQuery& query, std::string_view api_version) {
     std::string target = collection_path(query.kind, query.ns);
+    target.reserve(usual_target_size);
     if (!api_version.empty()) {
         const Resource& resource = resource_of(query.kind);
         const std::size_t version = std::string_view("/apis//").size() + resource.group.size();
@@ -28,8 +38,6 @@ std::chrono::seconds draw_watch_timeout(const WatchOptions& options, Random& ran
 }
 
 namespace {
-
-constexpr std::string_view name_selector = "metadata.name=";
 
 void begin_watch(std::string& target) {
     append_query(target, "watch", "1");
