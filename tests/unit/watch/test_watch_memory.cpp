@@ -38,11 +38,11 @@ TEST_CASE("URLWatcher: a watch of one object takes three allocations before its 
         return std::make_shared<URLWatcherImpl>(client, std::move(query), *options, observer,
                                                 WatchMaking{.maker = maker, .options = options});
     };
-    memory_use = {.on = true};
+    test::memory_use = {.on = true};
     const auto watch = make();
-    memory_use.on = false;
-    CHECK(memory_use.allocations <= 3);
-    CHECK(memory_use.bytes <= 1900);
+    test::memory_use.on = false;
+    CHECK(test::memory_use.allocations <= 3);
+    CHECK(test::memory_use.bytes <= 1900);
     watch->stop();
 }
 
