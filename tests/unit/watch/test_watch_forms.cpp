@@ -61,7 +61,7 @@ struct FormsFixture {
     std::shared_ptr<ApiClient> client = std::make_shared<ApiClient>(
         context.get_executor(), ApiServerConfig{.url = "https://a:6443"}, environment());
     WatchServer server{client};
-    WatchReport report{query, server};
+    WatchReport report{query, server.api().reports, now()};
     WatchForms forms{query, options, schema_of(Kind::pod), server, report};
 };
 

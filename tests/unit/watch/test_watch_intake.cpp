@@ -4,7 +4,6 @@
 #include "k8s_sd/detail/watch/watch_intake.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <boost/asio/io_context.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -54,11 +53,12 @@ struct IntakeFixture final : TaggingObserver {
 
     WatchQuery query;
     WatchOptions options;
-    asio::io_context context;
-    WatchServer server{std::make_shared<ApiClient>(
-        context.get_executor(), ApiServerConfig{.url = "https://a:6443"}, Environment{})};
-    Metrics::PerKind& metrics = server.api().environment.metrics->of(query.kind);
-    WatchReport report{query, server};
+    std::string server = "https://a:6443";
+    Metrics all_metrics;
+    Metrics::PerKind& metrics = all_metrics.of(query.kind);
+    Logger logger{LogLevel::off, {}};
+    ReportContext context{server, all_metrics, logger, [](std::string text) { return text; }};
+    WatchReport report{query, context, {}};
     WatchIntake intake{
         query, options, *this, {std::make_shared<ObjectMaker>(), nullptr, this}, report};
     Exchange exchange;

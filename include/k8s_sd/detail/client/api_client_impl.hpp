@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/auth/kubeconfig_reload.hpp"
 #include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/client/http2_use.hpp"
+#include "k8s_sd/detail/client/report_context.hpp"
 #include "k8s_sd/detail/client/served_versions.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/client/server_traffic.hpp"
@@ -95,6 +96,7 @@ class ApiClientImpl {
     std::uint64_t server_revision = 0;  ///< changes with the server, perhaps to another cluster
     ServerIdentity server_identity;     ///< of that revision
     Credentials credentials;
+    const ReportContext reports;
     ServedVersions served_versions{*this};
     ServerVersion server_version{*this};
 

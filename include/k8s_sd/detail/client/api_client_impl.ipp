@@ -97,6 +97,8 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
       credentials(source ? std::move(source)
                          : make_credential_source(server, executor, environment),
                   environment.clock),
+      reports{base_, *environment.metrics, environment.logger,
+              [this](std::string text) { return redact(std::move(text)); }},
       traffic_kind_(traffic_kind),
       connections_(std::make_shared<const HttpConnection::Client>(
           executor, environment.connector, environment.clock,

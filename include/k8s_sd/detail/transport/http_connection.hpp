@@ -53,7 +53,7 @@ struct HttpRequest {
     /// count as progress.
     Duration idle_timeout{};
     errc idle_error = errc::response_timeout;  ///< reported when the timeout expires
-    bool secret_body = false;          ///< wipe the response from memory
+    bool secret_body = false;                  ///< wipe the response from memory
     std::optional<StreamUse> http2{};  ///< may be sent by HTTP/2, for this use; empty: HTTP/1.1
     std::shared_ptr<Http2Pause> http2_pause{};  ///< of the server; null: it gets none
 };

@@ -180,8 +180,8 @@ class ListPlan {
         bool slow = false;
         std::optional<ListShape> shape{};
     };
-    Rare<ListForms> forms_;        // of the current list
-    Rare<Chain> chain_;            // the pages so far
+    Rare<ListForms> forms_;  // of the current list
+    Rare<Chain> chain_;      // the pages so far
     Known known_;
     bool most_recent_ = false;     // list without a version
     bool stream_refused_ = false;  // the current list cannot be streamed

@@ -21,8 +21,8 @@ enum class Purpose : std::uint8_t { list, probe, watch };
 /// The request of an exchange.
 struct ExchangeRequest {
     Kind kind = Kind::pod;
-    StreamRows streams;     ///< of the previous watches
-    std::string_view ns{};  ///< of the query; empty: all namespaces
+    StreamRows streams;            ///< of the previous watches
+    std::string_view ns{};         ///< of the query; empty: all namespaces
     Duration body_timeout{};       ///< idle timeout behind the head of a list; zero: the usual one
     RareText credentials_problem;  ///< why the request used older credentials
     Purpose purpose = Purpose::list;

@@ -160,8 +160,7 @@ class RetryPacing {
 class ApiAbsence {
  public:
     /// \param custom  see KindSchema
-    explicit ApiAbsence(std::uint64_t seed, bool custom = false)
-        : random_(seed), custom_(custom) {}
+    explicit ApiAbsence(std::uint64_t seed, bool custom = false) : random_(seed), custom_(custom) {}
 
     /// A watch or probe got a 404.
     /// \returns whether the API is really absent: a single 404 may come from a proxy

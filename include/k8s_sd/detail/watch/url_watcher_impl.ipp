@@ -14,7 +14,7 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
       query_(std::move(query)),
       options_(making.options ? making.options : std::make_shared<const WatchOptions>(options)),
       observer_(observer),
-      report_(query_, server_),
+      report_(query_, server_.api().reports, now()),
       intake_(query_, *options_, observer, std::move(making), report_),
       forms_(query_, *options_, intake_.schema(), server_, report_),
       machine_(options, server_.api().next_seed(), forms_.has_other_encoding(),

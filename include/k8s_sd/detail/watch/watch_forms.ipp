@@ -194,8 +194,8 @@ void WatchForms::on_encoding(const ListForms& forms) {
 bool is_encoding_of_no_use(const Exchange& exchange, const Failure& failure) {
     const ResponseHead& head = exchange.head;
     if (head.status == 406 || head.status == 415) return true;
-    return exchange.readable && head.content_encoding.empty() &&
-           exchange.protobuf && failure.ec == errc::malformed_response;
+    return exchange.readable && head.content_encoding.empty() && exchange.protobuf &&
+           failure.ec == errc::malformed_response;
 }
 
 }  // namespace k8s_sd::inline v0::detail

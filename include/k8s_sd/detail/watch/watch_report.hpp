@@ -2,10 +2,10 @@
 
 #include "k8s_sd/detail/base/optional_time.hpp"
 #include "k8s_sd/detail/base/rare.hpp"
+#include "k8s_sd/detail/client/report_context.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
-#include "k8s_sd/detail/watch/watch_server.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/logger.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -118,7 +118,7 @@ struct RequestStatus {
 class WatchReport {
  public:
     /// Both must outlive the report.
-    WatchReport(const WatchQuery&, const WatchServer&);
+    WatchReport(const WatchQuery&, const ReportContext&, TimePoint now);
 
     /// The status of the requests, but for their error.
     const RequestStatus& status() const noexcept { return status_; }
@@ -192,9 +192,7 @@ class WatchReport {
     /// Sets the error of the status, always a change of it.
     void fail(const Failure&, bool watching, TimePoint now);
     /// The evidence required to clear the current failure.
-    Proof over_with() const noexcept {
-        return trouble_ ? trouble_->past.over_with() : Proof::life;
-    }
+    Proof over_with() const noexcept { return trouble_ ? trouble_->past.over_with() : Proof::life; }
     bool recover(TimePoint now);
     /// The watch has ended: removes it and its objects from the metrics.
     void end() noexcept;
@@ -208,7 +206,7 @@ class WatchReport {
         PastFailures past;
     };
 
-    Metrics::PerKind& metrics() const { return server_.api().environment.metrics->of(query_.kind); }
+    Metrics::PerKind& metrics() const { return context_.metrics.of(query_.kind); }
     static void add(Metrics::Counter& counter, std::uint64_t count = 1) {
         counter.fetch_add(count, std::memory_order_relaxed);
     }
@@ -217,17 +215,15 @@ class WatchReport {
     }
     void count_objects(int delta);
     std::string url() const;
-    /// Removes credentials from a text, because the server may echo them.
-    std::string redact(std::string text) const { return server_.api().redact(std::move(text)); }
     void log(LogLevel, LogEvent, const std::string& text, error_code error = {}) const;
 
     const WatchQuery& query_;
-    const WatchServer& server_;
+    const ReportContext& context_;
     RequestStatus status_;
     RareText api_version_;
     TimePoint list_began_{};
     UnreadObjects unread_;
-    Rare<Trouble> trouble_;  ///< null: requests work
+    Rare<Trouble> trouble_;        ///< null: requests work
     OptionalTime starting_since_;  ///< see on_starting()
     ListReason list_reason_ = ListReason::first;
     bool has_bad_objects_ = false;  ///< in the current list

@@ -9,9 +9,9 @@
 
 namespace k8s_sd::inline v0::detail {
 
-WatchReport::WatchReport(const WatchQuery& query, const WatchServer& server)
-    : query_(query), server_(server) {
-    status_.since = server.now();
+WatchReport::WatchReport(const WatchQuery& query, const ReportContext& context, TimePoint now)
+    : query_(query), context_(context) {
+    status_.since = now;
     add(metrics().watchers, 1);
 }
 
@@ -114,11 +114,11 @@ WatchStatus WatchReport::whole_status() const {
     status.streamed_lists = lists.streamed;
     status.http_version = status_.http_version;
     status.server_sharded = status_.server_sharded;
-    status.server = server_.api().url();
+    status.server = context_.server;
     if (status.error || unread_.empty()) return status;
     status.error = unread_.error();
-    status.message = redact(url() + ": " + status.error.message() + ": " + unread_.text() +
-                             "; the last known state stays until the object is deleted");
+    status.message = context_.redact(url() + ": " + status.error.message() + ": " + unread_.text() +
+                                     "; the last known state stays until the object is deleted");
     status.since = unread_.since();
     return status;
 }
@@ -215,7 +215,7 @@ void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
     ++trouble.failures;
     const bool changed = trouble.error != failure.ec;
     trouble.error = failure.ec;
-    trouble.message = redact(url() + ": " + failure.message);
+    trouble.message = context_.redact(url() + ": " + failure.message);
     if (changed) status_.since = now;
     if (trouble.past.add(failure, watching))
         log(LogLevel::warning, LogEvent::watch_failed, failure.message, failure.ec);
@@ -246,14 +246,14 @@ void WatchReport::count_objects(int delta) {
 /// Omits the share: its selector is long, and not part of every request.
 std::string WatchReport::url() const {
     const WatchQuery whole{query_.kind, query_.ns, query_.label_selector, query_.field_selector};
-    return server_.api().url() + collection_target(whole, api_version_);
+    return context_.server + collection_target(whole, api_version_);
 }
 
 void WatchReport::log(LogLevel level, LogEvent event, const std::string& text,
                       error_code error) const {
-    const Logger& logger = server_.api().environment.logger;
+    const Logger& logger = context_.logger;
     if (!logger.enabled(level)) return;
-    const std::string line = redact(url() + ": " + text);
+    const std::string line = context_.redact(url() + ": " + text);
     logger.log({level, event, line, query_.kind, query_.ns, error});
 }
 

@@ -100,9 +100,7 @@ WatchRequest probe_request(const WatchQuery& query, const WatchOptions& options,
     return list_request(query, options, {.limit = 1, .hasty = true}, api_version);
 }
 
-std::string select_name(std::string_view name) {
-    return std::string(name_selector) += name;
-}
+std::string select_name(std::string_view name) { return std::string(name_selector) += name; }
 
 std::string_view selected_name(const WatchQuery& query) noexcept {
     const std::string_view selector = query.field_selector;

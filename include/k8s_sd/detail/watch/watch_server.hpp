@@ -16,9 +16,7 @@ namespace k8s_sd::inline v0::detail {
 class WatchServer {
  public:
     explicit WatchServer(std::shared_ptr<ApiClient> client)
-        : client_(std::move(client)),
-          revision_(api().server_revision),
-          traffic_(api().traffic) {}
+        : client_(std::move(client)), revision_(api().server_revision), traffic_(api().traffic) {}
 
     ApiClientImpl& api() const noexcept { return impl_of(*client_); }
     const std::shared_ptr<ServerTraffic>& traffic() const noexcept { return traffic_; }
