@@ -108,6 +108,7 @@ CacheResult start_cache(const bench::SecretServer& server, HttpVersion version,
     result.server_cpu = bench::cpu_seconds_of(server.process) - server_before;
     const auto shared = static_cast<double>(metrics->http2_connections);
     result.connections = shared > 0 ? shared : static_cast<double>(objects);
+    context.poll();  // handlers that are posted, and their memory
     result.heap = (bench::heap_bytes() - heap_before) / static_cast<double>(objects);
     return result;
 }

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/transport/http2/reset_pacing.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <deque>
 #include <string>
 #include <string_view>
 
@@ -97,6 +98,30 @@ TEST_CASE("ResetPacing: at most 100 resets a second, and the others wait in thei
         for (int i = 300; i < 400; ++i) CHECK(resets.take(since + 2s, last) == i);
         CHECK(resets.next_due() == TimePoint::max());
     }
+}
+
+TEST_CASE("ResetPacing: no second has more than 100 resets, wherever it begins") {
+    ResetPacing resets;
+    std::deque<TimePoint> sent;
+    TimePoint now = TimePoint{} + 1h;
+    const auto all = [](std::int32_t) { return true; };
+    const auto on_reset = [&] {
+        sent.push_back(now);
+        if (sent.size() > 101) sent.pop_front();
+        if (sent.size() == 101) CHECK(now - sent.front() >= 1s);
+    };
+    std::int32_t stream = 0;
+    // A window that began at the first reset would let 199 pass around its end.
+    for (int i = 0; i < 3000; ++i) {
+        const bool burst = i % 990 >= 980 || i % 37 == 0;
+        for (int k = 0; k < (burst ? 40 : 0); ++k) {
+            if (resets.admit(stream++, now)) on_reset();
+        }
+        while (resets.take(now, all)) on_reset();
+        now += 1ms;
+    }
+    CHECK(resets.next_due() >= now);
+    CHECK(resets.next_due() <= now + 1s);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/transport/http2/http2_session.hpp"
+#include "support/allocations.hpp"
 #include "support/http2_frames.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -95,6 +96,26 @@ TEST_CASE("Http2Session: begins with preface, SETTINGS and a large window of the
     CHECK(from_big_endian(f.sent[1].payload) == Http2Session::connection_window - 65535);
     CHECK(f.session->state().stream_limit == 100);
     CHECK_FALSE(f.session->state().ended);
+}
+
+/// Beside the stream of nghttp2, which has an allocator of its own.
+TEST_CASE("Http2Session: an answered request keeps one small allocation while its stream is open") {
+    SessionFixture f;
+    f.receive(settings_frame());
+    for (int i = 0; i < 3; ++i) f.receive(head_frame(f.open(), "200"));  // tables grow
+    CleansedBytes output;
+    const std::string head = head_frame(7, "200");
+    test::memory_use = {.on = true};
+    const std::int32_t id = f.session->open(get_request);
+    f.session->append_output(output, 1 << 20);
+    CleansedBytes().swap(output);
+    f.session->feed(head, f.now);
+    while (f.session->next()) {
+    }
+    test::memory_use.on = false;
+    REQUIRE(id == 7);
+    CHECK(f.session->state().streams == 4);
+    CHECK(test::memory_use.bytes <= 48);
 }
 
 TEST_CASE("Http2Session: a response is delivered in any chunking") {

@@ -20,6 +20,7 @@ TEST_CASE("BodyMeter: the time between two parts counts, that of processing does
 
 TEST_CASE("BodyMeter: a streamed list ends with its last object") {
     BodyMeter meter;
+    meter.on_head(TimePoint{1s});
     meter.begin_read(10, TimePoint{1s});
     meter.on_listed();
     meter.end_read(TimePoint{1s});
@@ -29,6 +30,17 @@ TEST_CASE("BodyMeter: a streamed list ends with its last object") {
     meter.on_listed();
     CHECK(meter.listed().bytes == 15);
     CHECK(meter.listed().wait == 3s);
+}
+
+TEST_CASE("BodyMeter: of a watch it knows the arrival of its parts only") {
+    BodyMeter meter;
+    meter.on_head(TimePoint{1s});
+    meter.begin_read(10, TimePoint{1s});
+    meter.on_watch();
+    meter.end_read(TimePoint{2s});
+    meter.begin_read(5, TimePoint{4s});
+    CHECK(meter.arrived() == TimePoint{4s});
+    CHECK(meter.total().bytes == 0);
 }
 
 }  // namespace k8s_sd::detail

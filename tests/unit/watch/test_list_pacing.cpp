@@ -12,7 +12,7 @@ ListPacing list_pacing(Duration max = 30s) {
     options.backoff_min = 1s;
     options.backoff_max = max;
     options.poll_interval = 20s;
-    return {options, 1, 2};
+    return {options, 1};
 }
 
 constexpr TimePoint list_end{24h};

@@ -7,7 +7,7 @@ namespace k8s_sd::detail {
 namespace {
 
 ListPlan plan(unsigned page_size = 500, std::size_t max_objects = 100'000) {
-    return ListPlan({.page_size = page_size, .max_objects = max_objects});
+    return ListPlan({.max_objects = max_objects, .page_size = page_size});
 }
 
 TEST_CASE("ListPlan: the same token twice in a row is no list that ends") {

@@ -16,7 +16,7 @@ TEST_CASE("PastFailures: alternating errors are logged once each until the watch
     CHECK(failures.add(failure_with(errc::server_error), false));
     CHECK_FALSE(failures.add(failure_with(errc::forbidden), false));
     CHECK_FALSE(failures.add(failure_with(errc::server_error), false));
-    failures.clear();
+    failures = {};
     CHECK(failures.add(failure_with(errc::forbidden), false));
 }
 
@@ -27,7 +27,7 @@ TEST_CASE("PastFailures: the strongest required evidence counts, whatever failed
     failures.add(failure_with(errc::server_error, Proof::steady_life), false);
     CHECK(failures.over_with() == Proof::long_life);
     CHECK(failures.of_watch());
-    failures.clear();
+    failures = {};
     CHECK(failures.over_with() == Proof::life);
     CHECK_FALSE(failures.of_watch());
 }

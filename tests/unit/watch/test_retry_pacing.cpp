@@ -13,7 +13,7 @@ RetryPacing retry_pacing(Duration start_jitter = 0s, std::uint64_t seed = 1, Dur
     options.backoff_min = 1s;
     options.backoff_max = max;
     options.start_jitter = start_jitter;
-    return {options, seed, seed + 1};
+    return {options, seed};
 }
 
 bool is_between(Duration value, Duration min, Duration max) { return value >= min && value <= max; }

@@ -80,13 +80,13 @@ struct ExchangeFixture final : EventSink, GoodHeadSink, ResponseSink {
     std::string calls;
     bool stop_on_good_head = false;
     std::function<void()> after_object;
-    WatchExchange exchange{std::make_unique<HttpConnection>(context.get_executor(),
-                                                            std::make_shared<NoStreams>(), clock),
-                           clock,
-                           schema_of(Kind::pod),
-                           std::size_t{1} << 20,
-                           *this,
-                           *this};
+    WatchExchange exchange{
+        HttpConnection(context.get_executor(), std::make_shared<NoStreams>(), clock),
+        *clock,
+        schema_of(Kind::pod),
+        std::size_t{1} << 20,
+        *this,
+        *this};
 };
 
 }  // namespace

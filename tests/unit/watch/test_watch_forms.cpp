@@ -61,10 +61,7 @@ struct FormsFixture {
     std::shared_ptr<ApiClient> client = std::make_shared<ApiClient>(
         context.get_executor(), ApiServerConfig{.url = "https://a:6443"}, environment());
     WatchServer server{client};
-    Metrics::PerKind metrics;
-    Logger logger{LogLevel::off, {}};
-    WatchReport report{
-        query, server.api().url(), metrics, logger, [](std::string text) { return text; }, {}};
+    WatchReport report{query, server.api().reports, now()};
     WatchForms forms{query, options, schema_of(Kind::pod), server, report};
 };
 
@@ -300,8 +297,7 @@ TEST_CASE("an encoding is of no use if the server refuses it, or sends nonsense 
     exchange.head.status = 415;
     CHECK(is_encoding_of_no_use(exchange, {}));
     exchange.head.status = 200;
-    exchange.head.content_type = protobuf_media_type;
-    exchange.readable = true;
+    exchange.protobuf = exchange.readable = true;
     CHECK(is_encoding_of_no_use(exchange, {errc::malformed_response, {}}));
     CHECK_FALSE(is_encoding_of_no_use(exchange, {errc::truncated_response, {}}));
     exchange.head.content_encoding = "gzip";

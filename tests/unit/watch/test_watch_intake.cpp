@@ -54,9 +54,11 @@ struct IntakeFixture final : TaggingObserver {
     WatchQuery query;
     WatchOptions options;
     std::string server = "https://a:6443";
-    Metrics::PerKind metrics;
+    Metrics all_metrics;
+    Metrics::PerKind& metrics = all_metrics.of(query.kind);
     Logger logger{LogLevel::off, {}};
-    WatchReport report{query, server, metrics, logger, [](std::string text) { return text; }, {}};
+    ReportContext context{server, all_metrics, logger, [](std::string text) { return text; }};
+    WatchReport report{query, context, {}};
     WatchIntake intake{
         query, options, *this, {std::make_shared<ObjectMaker>(), nullptr, this}, report};
     Exchange exchange;

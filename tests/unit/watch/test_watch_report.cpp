@@ -25,8 +25,8 @@ struct Reported {
     /// Without the error of unread objects.
     WatchStatus status() const {
         WatchStatus status = report.whole_status();
-        status.error = report.status().error;
-        status.message = report.status().message ? *report.status().message : "";
+        status.error = report.error();
+        if (!report.error()) status.message.clear();
         status.since = report.status().since;
         return status;
     }
@@ -34,20 +34,17 @@ struct Reported {
     Texts lines;
     WatchQuery query = nodes();
     std::string server = "https://a:6443";
-    Metrics::PerKind metrics;
+    Metrics all_metrics;
+    Metrics::PerKind& metrics = all_metrics.of(query.kind);
     Logger logger{LogLevel::debug, [this](LogLevel level, std::string_view line) {
                       lines.push_back(std::string(to_string(level)) + " " + std::string(line));
                   }};
     TimePoint now{1h};
-    WatchReport report{query,
-                       server,
-                       metrics,
-                       logger,
-                       [](std::string text) {
-                           const auto at = text.find("s3cret");
-                           return at == std::string::npos ? text : text.replace(at, 6, "<...>");
-                       },
-                       now};
+    ReportContext context{server, all_metrics, logger, [](std::string text) {
+                              const auto at = text.find("s3cret");
+                              return at == std::string::npos ? text : text.replace(at, 6, "<...>");
+                          }};
+    WatchReport report{query, context, now};
 };
 
 const std::string url = "https://a:6443/api/v1/nodes?labelSelector=zone%3Da: ";

@@ -30,30 +30,46 @@ class Random {
     std::uint64_t state_;
 };
 
+/// A random duration of at most `limit`.
+inline Duration uniform(Duration limit, Random& random) {
+    return Duration(std::uniform_int_distribution<Duration::rep>(
+        0, std::max<Duration::rep>(limit.count(), 0))(random));
+}
+
 /// Exponential delays with jitter: each is drawn from [d, 2d], and d doubles up to the maximum.
 /// Jitter only lengthens a delay, also at the maximum, and keeps clients from retrying in lockstep.
+/// Takes one byte, because each watch has several: its owner knows the rest.
+class Doublings {
+ public:
+    Duration next(Duration min, Duration max, Random& random) {
+        Duration base = std::min(min, max);
+        for (int i = 0; i < count_ && base < max; ++i) base = base > max / 2 ? max : base * 2;
+        if (base < max && count_ < max_count) ++count_;
+        return base + uniform(base, random);
+    }
+    void reset() noexcept { count_ = 0; }
+
+ private:
+    static constexpr std::uint8_t max_count = 63;  // more than a Duration can double
+
+    std::uint8_t count_ = 0;
+};
+
+/// Such delays of one minimum and maximum.
 class Backoff {
  public:
-    Backoff(Duration min, Duration max, std::uint64_t seed)
-        : min_(std::min(min, max)), max_(max), next_(min_), random_(seed) {}
+    Backoff(Duration min, Duration max, std::uint64_t seed) : min_(min), max_(max), random_(seed) {}
 
-    Duration next() {
-        const Duration base = next_;
-        next_ = std::min(next_ * 2, max_);
-        return base + uniform(base);
-    }
-    void reset() noexcept { next_ = min_; }
+    Duration next() { return doublings_.next(min_, max_, random_); }
+    void reset() noexcept { doublings_.reset(); }
     /// A random duration of at most `limit`.
-    Duration uniform(Duration limit) {
-        return Duration(std::uniform_int_distribution<Duration::rep>(
-            0, std::max<Duration::rep>(limit.count(), 0))(random_));
-    }
+    Duration uniform(Duration limit) { return detail::uniform(limit, random_); }
 
  private:
     Duration min_;
     Duration max_;
-    Duration next_;
     Random random_;
+    Doublings doublings_;
 };
 
 /// The end of a wait that begins at `start`, saturated at TimePoint::max().

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -64,6 +65,36 @@ class RareText {
 
  private:
     Rare<std::string> text_;
+};
+
+/// A list that is nearly always empty: it takes a pointer then.
+template <class T>
+class RareList {
+ public:
+    void push_back(T value) { list_.use().push_back(std::move(value)); }
+    /// \returns the number of erased values
+    std::size_t erase(const T& value) {
+        if (!list_) return 0;
+        const std::size_t erased = std::erase(*list_, value);
+        if (list_->empty()) list_.reset();
+        return erased;
+    }
+    void clear() noexcept { list_.reset(); }
+    /// All values; none are left here.
+    std::vector<T> take() noexcept {
+        std::vector<T> all;
+        if (list_) all.swap(*list_);
+        list_.reset();
+        return all;
+    }
+
+    bool empty() const noexcept { return !list_; }
+    std::size_t size() const noexcept { return list_ ? list_->size() : 0; }
+    const T* begin() const noexcept { return list_ ? list_->data() : nullptr; }
+    const T* end() const noexcept { return list_ ? list_->data() + list_->size() : nullptr; }
+
+ private:
+    Rare<std::vector<T>> list_;  // not empty
 };
 
 }  // namespace k8s_sd::inline v0::detail

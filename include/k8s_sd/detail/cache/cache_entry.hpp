@@ -4,6 +4,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/base/hash.hpp"
+#include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/detail/cache/cache_watch.hpp"
 #include "k8s_sd/objects/data_object.hpp"
 
@@ -15,7 +16,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 /// The state of one object in an ObjectCache.
 namespace k8s_sd::inline v0::detail {
@@ -115,8 +115,8 @@ struct CacheEntry {
 
     std::shared_ptr<CacheWatch> watch;  // the source of the value
     std::shared_ptr<CacheWatch> next;   // its designated replacement
-    std::vector<std::shared_ptr<CacheGet>> gets;
-    std::vector<std::shared_ptr<CacheFollower>> followers;
+    RareList<std::shared_ptr<CacheGet>> gets;
+    RareList<std::shared_ptr<CacheFollower>> followers;
 };
 
 /// A set of entries by name: unlike a map, it stores each name only once.

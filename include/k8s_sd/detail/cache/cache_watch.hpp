@@ -46,15 +46,16 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
     ~CacheWatch();
 
     void start();
-    bool of_collection() const noexcept { return name_.empty(); }
-    const std::string& name() const noexcept { return name_; }
+    bool of_collection() const noexcept { return name().empty(); }
+    /// Of the object; empty: the collection.
+    std::string_view name() const noexcept;
     bool synced() const noexcept { return watcher_.synced(); }
     error_code error() const { return watcher_.status().error; }
-    ObjectPtr find(std::string_view name) const { return watcher_.find(ns_, name); }
+    ObjectPtr find(std::string_view name) const { return watcher_.find(ns(), name); }
     /// The object exists, but its content is unknown.
-    bool hides(std::string_view name) const { return watcher_.is_unread(ns_, name); }
+    bool hides(std::string_view name) const { return watcher_.is_unread(ns(), name); }
     /// The object is no longer served by this watch.
-    void forget(std::string_view name) { watcher_.forget(ns_, name); }
+    void forget(std::string_view name) { watcher_.forget(ns(), name); }
 
     /// The error of this watch for the cache's status(); guarded by the observer.
     struct Trouble {
@@ -86,11 +87,10 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
     void on_batch_end() override {}
     void on_status() override;
     bool wants(std::string_view ns, std::string_view name) override;
+    std::string_view ns() const noexcept;
 
     Observer& observer_;
     std::shared_ptr<Metrics> metrics_;
-    std::string ns_;
-    std::string name_;
     URLWatcher watcher_;
     Rare<Trouble> trouble_;
 };

@@ -1,5 +1,7 @@
 #include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/cache/cache_watch.hpp"
+#include "k8s_sd/detail/watch/url_watcher_impl.hpp"
+#include "k8s_sd/detail/watch/watch_request.hpp"
 
 namespace k8s_sd::inline v0::detail {
 
@@ -9,7 +11,7 @@ WatchQuery cache_query(Kind kind, std::string_view ns, std::string_view name) {
     WatchQuery query;
     query.kind = kind;
     query.ns = ns;
-    if (!name.empty()) query.field_selector = "metadata.name=" + std::string(name);
+    if (!name.empty()) query.field_selector = select_name(name);
     return query;
 }
 
@@ -19,8 +21,6 @@ CacheWatch::CacheWatch(Observer& observer, const CacheWatchSetup& setup, std::st
                        std::string_view name)
     : observer_(observer),
       metrics_(setup.metrics),
-      ns_(ns),
-      name_(name),
       watcher_(
           Access::make<URLWatcher>(setup.client, cache_query(setup.kind, ns, name), *setup.options,
                                    static_cast<WatchObserver&>(*this),
@@ -29,6 +29,12 @@ CacheWatch::CacheWatch(Observer& observer, const CacheWatchSetup& setup, std::st
 }
 
 CacheWatch::~CacheWatch() { --metrics_->cache_watches; }
+
+std::string_view CacheWatch::name() const noexcept {
+    return selected_name(Access::impl(watcher_).query());
+}
+
+std::string_view CacheWatch::ns() const noexcept { return Access::impl(watcher_).query().ns; }
 
 void CacheWatch::start() {
     const auto self = shared_from_this();

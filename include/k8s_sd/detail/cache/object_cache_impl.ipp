@@ -145,7 +145,7 @@ void ObjectCacheImpl::follow(std::string ns, std::string name, Follower follower
 void ObjectCacheImpl::unfollow(std::string ns, std::string name, Follower follower) {
     on_strand([ns = std::move(ns), name = std::move(name), follower](ObjectCacheImpl& self) {
         CacheEntry* const entry = self.find(ns, name);
-        if (entry == nullptr || std::erase(entry->followers, follower) == 0) return;
+        if (entry == nullptr || entry->followers.erase(follower) == 0) return;
         entry->home.touch(*entry);
     });
 }
@@ -160,7 +160,7 @@ void ObjectCacheImpl::stop() {
     changed_.clear();
     for (auto& [ns, objects] : namespaces_) {
         objects.for_each([this](CacheEntry& entry) {
-            for (const Get& get : std::exchange(entry.gets, {})) {
+            for (const Get& get : entry.gets.take()) {
                 get->complete(asio::error::operation_aborted);
             }
             for (const Follower& follower : entry.followers) forget(follower);
@@ -204,7 +204,7 @@ void ObjectCacheImpl::start(const Get& get) {
 void ObjectCacheImpl::give_up(const Get& get, error_code ec) {
     const CacheEntry* known = nullptr;
     if (CacheEntry* entry = find(get->ns, get->name)) {
-        std::erase(entry->gets, get);
+        entry->gets.erase(get);
         if (entry->doubted && ec == errc::not_synced) known = entry;
     }
     known ? answer(*known, get) : get->complete(ec);
@@ -216,17 +216,17 @@ void ObjectCacheImpl::answer(const CacheEntry& entry, const Get& get) {
 
 void ObjectCacheImpl::on_value(CacheEntry& entry) {
     const bool read = !entry.gets.empty() || !entry.followers.empty();
-    for (const Get& get : std::exchange(entry.gets, {})) answer(entry, get);
+    for (const Get& get : entry.gets.take()) answer(entry, get);
     for (const Follower& follower : entry.followers) notify(follower, entry.value);
     if (read) entry.home.on_read(entry);
 }
 
 void ObjectCacheImpl::on_denied(CacheEntry& entry) {
-    for (const Get& get : std::exchange(entry.gets, {})) get->complete(errc::forbidden);
+    for (const Get& get : entry.gets.take()) get->complete(errc::forbidden);
 }
 
 void ObjectCacheImpl::on_dropped(CacheEntry& entry) {
-    for (const Get& get : std::exchange(entry.gets, {})) get->complete(errc::not_referenced);
+    for (const Get& get : entry.gets.take()) get->complete(errc::not_referenced);
 }
 
 /// Reread the unwatched values: they come from the previous server. Watches reconnect themselves.

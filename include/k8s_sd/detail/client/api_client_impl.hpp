@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/auth/kubeconfig_reload.hpp"
 #include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/client/http2_use.hpp"
+#include "k8s_sd/detail/client/report_context.hpp"
 #include "k8s_sd/detail/client/served_versions.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/client/server_traffic.hpp"
@@ -15,9 +16,9 @@
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -75,7 +76,7 @@ class ApiClientImpl {
     bool is_local() const;
     /// Whether responses may be requested with compression.
     bool compresses() const noexcept { return compresses_; }
-    std::unique_ptr<HttpConnection> make_connection() const;
+    HttpConnection make_connection() const;
     /// The connection target for these credentials. Equal client certificates lead to the same
     /// target object, so connections are reused.
     HttpConnection::Target target_for(const RequestCredentials&);
@@ -95,6 +96,7 @@ class ApiClientImpl {
     std::uint64_t server_revision = 0;  ///< changes with the server, perhaps to another cluster
     ServerIdentity server_identity;     ///< of that revision
     Credentials credentials;
+    const ReportContext reports;
     ServedVersions served_versions{*this};
     ServerVersion server_version{*this};
 
@@ -121,7 +123,7 @@ class ApiClientImpl {
     std::shared_ptr<const ClientIdentity> identity_;
     std::vector<CleansedBytes> secrets_;
     std::uint64_t seeds_ = 0;
-    std::set<ServerUser*> users_;
+    boost::unordered_flat_set<ServerUser*> users_;
     std::unique_ptr<KubeconfigReload> reload_;  ///< null: no kubeconfig
     const std::shared_ptr<const HttpConnection::Client> connections_;
 };

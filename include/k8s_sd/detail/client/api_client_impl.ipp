@@ -97,6 +97,8 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
       credentials(source ? std::move(source)
                          : make_credential_source(server, executor, environment),
                   environment.clock),
+      reports{base_, *environment.metrics, environment.logger,
+              [this](std::string text) { return redact(std::move(text)); }},
       traffic_kind_(traffic_kind),
       connections_(std::make_shared<const HttpConnection::Client>(
           executor, environment.connector, environment.clock,
@@ -252,9 +254,7 @@ void ApiClientImpl::add_secret(std::string_view secret) {
     }
 }
 
-std::unique_ptr<HttpConnection> ApiClientImpl::make_connection() const {
-    return std::make_unique<HttpConnection>(connections_);
-}
+HttpConnection ApiClientImpl::make_connection() const { return HttpConnection(connections_); }
 
 std::uint64_t ApiClientImpl::next_seed() {
     return environment.seed + 0x9E3779B97F4A7C15U * ++seeds_;

@@ -65,7 +65,7 @@ class ShortRequest final : public std::enable_shared_from_this<ShortRequest>, pr
     auto guarded(Method method);
 
     ApiClientImpl& api_;
-    std::unique_ptr<HttpConnection> connection_;
+    HttpConnection connection_;
     std::unique_ptr<Timer> timer_;
     std::string method_;  ///< empty: GET
     std::string path_;

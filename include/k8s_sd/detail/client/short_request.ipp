@@ -67,7 +67,7 @@ void ShortRequest::send(const RequestCredentials& credentials) {
     request.idle_error = errc::response_timeout;
     request.urgency = PermitQueue::Urgency::urgent;
     request.http2 = http2_use(api_.http_version(), RequestKind::brief);
-    connection_->async_send(
+    connection_.async_send(
         api_.target_for(credentials), std::move(request), *this,
         [this](error_code ec, std::string problem) { on_end(ec, std::move(problem)); });
 }
@@ -75,7 +75,7 @@ void ShortRequest::send(const RequestCredentials& credentials) {
 void ShortRequest::on_end(error_code ec, std::string problem) {
     if (ec || answer_.head.status != 401 || std::exchange(renewed_, true))
         return finish(ec, std::move(problem));
-    connection_->close();
+    connection_.close();
     api_.async_refresh_credentials(sent_with_, guarded(&ShortRequest::on_renewed));
 }
 
@@ -117,7 +117,7 @@ void ShortRequest::finish(error_code ec, std::string problem) {
 void ShortRequest::cancel() noexcept {
     handler_ = nullptr;
     timer_->cancel();
-    connection_->close();
+    connection_.close();
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/transport/response_head.hpp"
 #include "k8s_sd/detail/transport/stream_use.hpp"
 #include "k8s_sd/environment.hpp"
+#include "k8s_sd/error.hpp"
 #include "k8s_sd/metrics.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -51,8 +52,8 @@ struct HttpRequest {
     /// Timeout for the response head, then for each further part of the body. White space does not
     /// count as progress.
     Duration idle_timeout{};
-    error_code idle_error;             ///< reported when the timeout expires
-    bool secret_body = false;          ///< wipe the response from memory
+    errc idle_error = errc::response_timeout;  ///< reported when the timeout expires
+    bool secret_body = false;                  ///< wipe the response from memory
     std::optional<StreamUse> http2{};  ///< may be sent by HTTP/2, for this use; empty: HTTP/1.1
     std::shared_ptr<Http2Pause> http2_pause{};  ///< of the server; null: it gets none
 };
@@ -87,21 +88,21 @@ class HttpConnection {
     /// The only connection of a client.
     HttpConnection(asio::any_io_executor, std::shared_ptr<Connector>, std::shared_ptr<Clock>,
                    std::shared_ptr<Http2Pool> http2 = nullptr);
-    HttpConnection(const HttpConnection&) = delete;
-    HttpConnection& operator=(const HttpConnection&) = delete;
+    HttpConnection(HttpConnection&&) noexcept = default;
+    HttpConnection& operator=(HttpConnection&&) = delete;
     ~HttpConnection();
 
     /// Reuses the open connection if it has the same target object, else opens a new one. `sink` is
     /// called until the handler is called or close() returns.
     void async_send(Target, HttpRequest, ResponseSink& sink, Handler handler);
     /// Changes the idle timeout of the current exchange, and its error.
-    void set_idle_timeout(Duration, error_code);
+    void set_idle_timeout(Duration, errc);
     /// Closes the connection and abandons the current exchange without a call to its handler.
     void close() noexcept;
 
  private:
     class State;
-    std::shared_ptr<State> state_;
+    std::shared_ptr<State> state_;  ///< null: moved from
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -16,6 +16,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <stdexcept>
@@ -180,13 +181,13 @@ struct HttpExchange {
     HttpConnection::Handler handler;
     Duration idle_timeout;
     bool secret_body;
+    bool reused = false;        ///< the connection has served another exchange
+    bool received = false;      ///< bytes of the response
+    bool repeated = false;      ///< after the end of a shared connection
+    bool alive = false;         ///< the last bytes were progress: no partial head, no white space
+    std::uint8_t refusals = 0;  ///< of streams
     std::unique_ptr<HttpRequest> request;    ///< null: a response has begun
     std::unique_ptr<Http1Response> http1{};  ///< null: HTTP/2, or not sent
-    int refusals = 0;                        ///< of streams
-    bool reused = false;                     ///< the connection has served another exchange
-    bool received = false;                   ///< bytes of the response
-    bool repeated = false;                   ///< after the end of a shared connection
-    bool alive = false;  ///< the last bytes were progress: no partial head, no white space
 };
 
 template <class Buffers>
@@ -247,7 +248,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         exchange_->reused ? write() : find_connection();
     }
 
-    void set_idle_timeout(Duration timeout, error_code error) {
+    void set_idle_timeout(Duration timeout, errc error) {
         if (!exchange_) return;
         exchange_->idle_timeout = timeout;
         limit_error_ = error;
@@ -309,7 +310,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
             wait = client_->http2->async_wait(target_, use, guarded(&State::on_other_connected));
             if (wait) {
                 connecting_->permit.reset();
-                return limit(exchange_->request->connect_timeout, errc::connect_timeout);
+                return limit(errc::connect_timeout);
             }
         }
         connecting_.use().permit ? dial() : ask_permit();
@@ -364,7 +365,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         exchange_->reused = false;
         if (may_share())
             connecting_->lead = client_->http2->lead(target_, exchange_->request->http2_pause);
-        limit(exchange_->request->connect_timeout, errc::connect_timeout);
+        limit(errc::connect_timeout);
         attempt([this] {
             stream_ = client_->connector->make_stream(client_->executor, *target_);
             if (!stream_) throw std::runtime_error("the connector made no stream");
@@ -383,7 +384,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         connecting_.reset();
         exchange_->count();
         exchange_->expect_head();
-        limit(exchange_->idle_timeout, exchange_->request->idle_error);
+        limit(exchange_->request->idle_error);
         attempt([this] {
             stream_->async_write(asio::buffer(exchange_->request->text),
                                  guarded(&State::on_written));
@@ -553,7 +554,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         shared_ = connection;
         exchange_->http1.reset();  // of an attempt before
         timer_.reset();
-        limit(exchange_->idle_timeout, request.idle_error);
+        limit(request.idle_error);
     }
     void on_stream_head(const ResponseHead& head) override {
         const auto self = shared_from_this();
@@ -624,15 +625,15 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
 
     // One timer serves the whole exchange, that of the connection if it is shared; received bytes
     // only update the time of the last activity.
-    void limit(Duration timeout, error_code error) {
+    void limit(errc error) {
         touch();
-        limit_ = timeout;
         limit_error_ = error;
         watch_silence();
     }
     void touch() noexcept { last_activity_ = client_->clock->now(); }
     Duration allowed() const noexcept {
-        return limit_error_ == errc::connect_timeout ? limit_ : exchange_->idle_timeout;
+        const bool connecting = limit_error_ == errc::connect_timeout;
+        return connecting ? exchange_->request->connect_timeout : exchange_->idle_timeout;
     }
     void watch_silence() {
         if (allowed() > Duration{}) return check_again_at(last_activity_ + allowed());
@@ -650,7 +651,8 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         if (now < last_activity_ + allowed()) return watch_silence();
         // A busy executor delays the read: process the buffered bytes first.
         if (now - due_ > very_late) return check_again_at(now + very_late);
-        std::string text = limit_error_.message() + " (" + seconds_text(allowed()) + ")";
+        std::string text =
+            make_error_code(limit_error_).message() + " (" + seconds_text(allowed()) + ")";
         if (shared_) shared_->retire();
         const std::string step = limit_error_ == errc::connect_timeout ? connecting_step() : "";
         if (!step.empty()) text += "; it waits for " + step;
@@ -667,13 +669,12 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     std::unique_ptr<ByteStream> stream_;
     Rare<Connecting> connecting_;  ///< null: the request is sent
     std::shared_ptr<Http2Connection> shared_;
-    std::int32_t stream_id_ = 0;              ///< on the shared connection
     Http2Pause::Slot slot_;                   ///< also for the following exchanges
     std::shared_ptr<HttpExchange> exchange_;  ///< null: idle
     TimePoint last_activity_{};
-    TimePoint due_{};  ///< expiry of the timer
-    Duration limit_{};
-    error_code limit_error_;
+    TimePoint due_{};             ///< expiry of the timer
+    errc limit_error_{};          ///< reported then
+    std::int32_t stream_id_ = 0;  ///< on the shared connection
 };
 
 HttpConnection::HttpConnection(asio::any_io_executor executor, std::shared_ptr<Connector> connector,
@@ -683,14 +684,16 @@ HttpConnection::HttpConnection(asio::any_io_executor executor, std::shared_ptr<C
 HttpConnection::HttpConnection(std::shared_ptr<const Client> client)
     : state_(std::make_shared<State>(std::move(client))) {}
 
-HttpConnection::~HttpConnection() { state_->close(); }
+HttpConnection::~HttpConnection() {
+    if (state_) state_->close();
+}
 
 void HttpConnection::async_send(Target target, HttpRequest request, ResponseSink& sink,
                                 Handler handler) {
     state_->get(std::move(target), std::move(request), sink, std::move(handler));
 }
 
-void HttpConnection::set_idle_timeout(Duration timeout, error_code error) {
+void HttpConnection::set_idle_timeout(Duration timeout, errc error) {
     state_->set_idle_timeout(timeout, error);
 }
 

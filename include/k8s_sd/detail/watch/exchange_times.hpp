@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/optional_time.hpp"
+#include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <chrono>
@@ -50,8 +51,8 @@ class ExchangeTimes {
     std::chrono::seconds watch_timeout_{};
 };
 
-/// Measures the transfer of one response body: its bytes, and the time spent on the network and not
-/// in the process. No I/O.
+/// Measures the transfer of a list in one response body: its bytes, and the time spent on the
+/// network and not in the process. No I/O.
 class BodyMeter {
  public:
     struct Transfer {
@@ -59,29 +60,40 @@ class BodyMeter {
         Duration wait{};
     };
 
-    /// The response head has arrived.
-    void on_head(TimePoint now) noexcept { read_until_ = now; }
+    /// The response head has arrived: measures the body.
+    void on_head(TimePoint now) { list_.emplace().read_until = now; }
     /// A part of the body has arrived. The time before the first one is the server's.
     void begin_read(std::size_t size, TimePoint now) noexcept {
         arrived_ = now;
-        if (total_.bytes > 0) total_.wait += now - read_until_;
-        total_.bytes += size;
+        if (!list_) return;
+        if (list_->total.bytes > 0) list_->total.wait += now - list_->read_until;
+        list_->total.bytes += size;
     }
     /// The part is processed.
-    void end_read(TimePoint now) noexcept { read_until_ = now; }
+    void end_read(TimePoint now) noexcept {
+        if (list_) list_->read_until = now;
+    }
     /// An object of a streamed list has arrived.
-    void on_listed() noexcept { listed_ = total_; }
+    void on_listed() noexcept {
+        if (list_) list_->listed = list_->total;
+    }
+    /// Measures no longer, as the rest of the body is a watch.
+    void on_watch() noexcept { list_.reset(); }
 
     /// Arrival of the current part.
     TimePoint arrived() const noexcept { return arrived_; }
-    const Transfer& total() const noexcept { return total_; }
+    Transfer total() const noexcept { return list_ ? list_->total : Transfer{}; }
     /// Up to the last object of a streamed list.
-    const Transfer& listed() const noexcept { return listed_; }
+    Transfer listed() const noexcept { return list_ ? list_->listed : Transfer{}; }
 
  private:
-    Transfer total_;
-    Transfer listed_;
-    TimePoint read_until_{};
+    struct List {
+        Transfer total;
+        Transfer listed;
+        TimePoint read_until{};
+    };
+
+    Rare<List> list_;
     TimePoint arrived_{};
 };
 

@@ -58,12 +58,6 @@ class PastFailures {
         logged_.push_back(failure.ec);
         return true;
     }
-    /// The watch works again.
-    void clear() noexcept {
-        of_watch_ = last_is_foreign_ = false;
-        over_with_ = Proof::life;
-        logged_.clear();
-    }
     /// Whether one of them came from a watch.
     bool of_watch() const noexcept { return of_watch_; }
     /// See WatchStatus::foreign_response.

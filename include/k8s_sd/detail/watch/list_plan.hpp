@@ -6,6 +6,7 @@
 #include "k8s_sd/error.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -32,8 +33,8 @@ class ListPlan {
     };
     /// Available forms.
     struct Options {
-        unsigned page_size = 0;
         std::size_t max_objects = 0;
+        unsigned page_size = 0;
         bool first_from_cache = false;
         bool streams = false;         ///< the initial events of a watch may replace LIST
         bool other_encoding = false;  ///< a second encoding exists
@@ -42,7 +43,7 @@ class ListPlan {
     explicit ListPlan(const Options& options) : options_(options) {}
 
     /// Sets the known properties of the server for the next list.
-    void know(const ListMemory::Known& known) { known_ = known; }
+    void know(const ListMemory::Known& known) { known_ = {known.streams, known.slow, known.shape}; }
     /// \param known     the last known resource version; empty: none
     /// \param streamed  whether a streamed list is worth a try
     Request next(const std::string& known, bool streamed) {
@@ -173,9 +174,15 @@ class ListPlan {
     };
 
     Options options_;
-    ListMemory::Known known_;
-    Rare<ListForms> forms_;        // of the current list
-    Rare<Chain> chain_;            // the pages so far
+    /// What matters here.
+    struct Known {
+        bool streams = true;
+        bool slow = false;
+        std::optional<ListShape> shape{};
+    };
+    Rare<ListForms> forms_;  // of the current list
+    Rare<Chain> chain_;      // the pages so far
+    Known known_;
     bool most_recent_ = false;     // list without a version
     bool stream_refused_ = false;  // the current list cannot be streamed
 };

@@ -21,18 +21,18 @@ enum class Purpose : std::uint8_t { list, probe, watch };
 /// The request of an exchange.
 struct ExchangeRequest {
     Kind kind = Kind::pod;
-    std::string_view ns{};  ///< of the query; empty: all namespaces
+    StreamRows streams;            ///< of the previous watches
+    std::string_view ns{};         ///< of the query; empty: all namespaces
+    Duration body_timeout{};       ///< idle timeout behind the head of a list; zero: the usual one
+    RareText credentials_problem;  ///< why the request used older credentials
     Purpose purpose = Purpose::list;
     /// The list is the initial events of a watch; afterwards the purpose becomes `watch`.
     bool streamed = false;
-    bool hasty = false;            ///< another form of the list may be answered sooner
-    Duration body_timeout{};       ///< idle timeout behind the head of a list; zero: the usual one
-    bool has_position = false;     ///< the request had a version or a continue token
-    bool gzip = false;             ///< the response may be compressed
-    bool sharded = false;          ///< the request was for a share only
-    bool drops = false;            ///< the request was for objects without managedFields
-    RareText credentials_problem;  ///< why the request used older credentials
-    StreamRows streams;            ///< of the previous watches
+    bool hasty = false;         ///< another form of the list may be answered sooner
+    bool has_position = false;  ///< the request had a version or a continue token
+    bool gzip = false;          ///< the response may be compressed
+    bool sharded = false;       ///< the request was for a share only
+    bool drops = false;         ///< the request was for objects without managedFields
 };
 
 /// Findings in a body that decide the outcome before its end.
@@ -45,18 +45,19 @@ struct BodyFindings {
 
 /// The response of an exchange, as far as it has arrived.
 struct ExchangeResponse {
-    ResponseHead head;      ///< status 0: no response
-    bool packed = false;    ///< the body is compressed
-    bool readable = false;  ///< the body is a list or events in a known encoding
-    bool served = false;    ///< after a 404: discovery lists this API
-    RareText error_text;    ///< the start of the body of a response other than 200
+    ResponseHead head;    ///< status 0: no response
+    RareText error_text;  ///< the start of the body of a response other than 200
     Rare<ServerStatus> error_event;
+    BodyFindings found{};       ///< in the body
     std::uint64_t events = 0;   ///< including bookmarks
-    bool advanced = false;      ///< an event had a new version
     std::size_t items = 0;      ///< items of a list
+    bool packed = false;        ///< the body is compressed
+    bool protobuf = false;      ///< as its content type says
+    bool readable = false;      ///< the body is a list or events in a known encoding
+    bool served = false;        ///< after a 404: discovery lists this API
+    bool advanced = false;      ///< an event had a new version
     bool too_many = false;      ///< objects: the rest is not read
     bool plain_stream = false;  ///< the streamed list is not compressed, as it has to be
-    BodyFindings found{};       ///< in the body
     bool mistyped = false;      ///< readable by its first byte, but not by its content type
 };
 

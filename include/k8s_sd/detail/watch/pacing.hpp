@@ -23,10 +23,11 @@ namespace k8s_sd::inline v0::detail {
 /// - One repetition of a list in another way is immediate, until a list is complete.
 class ListPacing {
  public:
-    ListPacing(const WatchOptions& options, std::uint64_t seed, std::uint64_t form_seed)
+    ListPacing(const WatchOptions& options, std::uint64_t seed)
         : poll_interval_(options.poll_interval),
-          pace_(options.backoff_min, options.backoff_max, seed),
-          form_pace_(options.backoff_min, std::min(options.backoff_max, form_max), form_seed) {}
+          backoff_min_(options.backoff_min),
+          backoff_max_(options.backoff_max),
+          random_(seed) {}
 
     /// A list is complete.
     void on_list(TimePoint now) noexcept {
@@ -43,10 +44,13 @@ class ListPacing {
     /// The pause before a list in place of a watch. Counts the list.
     Duration before_list(TimePoint now) {
         if (!last_list_ || now - *last_list_ >= long_ago) on_long_watch();
-        return quick_lists_++ == 0 ? Duration{} : pace_.next();
+        if (quick_lists_++ == 0) return {};
+        return pace_.next(backoff_min_, backoff_max_, random_);
     }
     /// The pause before the next form of a failed list.
-    Duration before_form() { return form_pace_.next(); }
+    Duration before_form() {
+        return form_pace_.next(backoff_min_, std::min(backoff_max_, form_max), random_);
+    }
     /// Whether a list may be repeated in another way at once: the first time only.
     bool take_repetition() noexcept { return !std::exchange(repeated_at_once_, true); }
     /// The time until the next poll; not positive: now.
@@ -69,10 +73,13 @@ class ListPacing {
     static constexpr Duration long_ago = std::chrono::minutes(5);
 
     Duration poll_interval_;
-    Backoff pace_;       // between lists
-    Backoff form_pace_;  // between the forms of a list
+    Duration backoff_min_;
+    Duration backoff_max_;
+    Random random_;
     OptionalTime last_list_;
     int quick_lists_ = 0;
+    Doublings pace_;       // between lists
+    Doublings form_pace_;  // between the forms of a list
     bool repeated_at_once_ = false;
 };
 
@@ -80,13 +87,11 @@ class ListPacing {
 /// clients that failed together must not return together. No I/O.
 class RetryPacing {
  public:
-    RetryPacing(const WatchOptions& options, std::uint64_t seed, std::uint64_t reopen_seed)
+    RetryPacing(const WatchOptions& options, std::uint64_t seed)
         : backoff_min_(options.backoff_min),
           backoff_max_(options.backoff_max),
           start_jitter_(options.start_jitter),
-          pace_(options.backoff_min, options.backoff_max, seed),
-          reopen_pace_(options.backoff_min, std::min(options.backoff_max, reopen_max),
-                       reopen_seed) {}
+          random_(seed) {}
 
     /// Resets the pauses after failures: requests work.
     void reset() noexcept { pace_.reset(); }
@@ -98,36 +103,38 @@ class RetryPacing {
     /// The delay of the first request; nullopt: none.
     std::optional<Duration> at_start() {
         if (start_jitter_ <= Duration{}) return std::nullopt;
-        return pace_.uniform(start_jitter_);
+        return uniform(start_jitter_);
     }
     /// The doubling pause after a failure.
-    Duration after_failure() { return pace_.next(); }
+    Duration after_failure() { return pace_.next(backoff_min_, backoff_max_, random_); }
     /// The same after a response timeout, if another request may succeed: the timeout already was a
     /// pause.
-    Duration after_timeout() { return pace_.uniform(backoff_min_); }
+    Duration after_timeout() { return uniform(backoff_min_); }
     /// The pause before an extra request that is no retry.
-    Duration short_pause() { return backoff_min_ + pace_.uniform(backoff_min_); }
+    Duration short_pause() { return backoff_min_ + uniform(backoff_min_); }
     /// Retry-After (RFC 9110, 10.2.3) takes precedence for a few refusals; then the backoff grows
     /// as well.
     Duration after_refusal(Duration retry_after) {
         const Duration asked = std::max(retry_after, backoff_min_);
-        const Duration wait = asked + pace_.uniform(std::min(asked, backoff_max_));
-        return ++refusals_ <= max_refusals ? wait : std::max(wait, pace_.next());
+        const Duration wait = asked + uniform(std::min(asked, backoff_max_));
+        return ++refusals_ <= max_refusals ? wait : std::max(wait, after_failure());
     }
     /// The wait for a poll, up to a tenth longer.
-    Duration before_poll(Duration wait) { return wait + pace_.uniform(wait / 10); }
+    Duration before_poll(Duration wait) { return wait + uniform(wait / 10); }
 
     /// The pause before a watch is reopened after one that worked. It spreads reconnections after a
     /// server shutdown.
     /// \param in_time  the watch ended at its requested timeout
     Duration before_reopening(bool in_time) {
-        const Duration pause = pace_.uniform(reopen_jitter);
+        const Duration pause = uniform(reopen_jitter);
         return in_time ? pause : pause + spread();
     }
     /// The doubling pause after a watch with an early end.
-    Duration after_early_end() { return reopen_pace_.next(); }
+    Duration after_early_end() {
+        return reopen_pace_.next(backoff_min_, std::min(backoff_max_, reopen_max), random_);
+    }
     /// The same after a broken connection.
-    Duration after_break() { return reopen_pace_.next() + spread(); }
+    Duration after_break() { return after_early_end() + spread(); }
 
  private:
     static constexpr int max_refusals = 10;
@@ -136,14 +143,16 @@ class RetryPacing {
     static constexpr Duration max_spread = std::chrono::seconds(5);
 
     /// Clients with a start jitter also reconnect with one.
-    Duration spread() { return pace_.uniform(std::min(start_jitter_, max_spread)); }
+    Duration spread() { return uniform(std::min(start_jitter_, max_spread)); }
+    Duration uniform(Duration limit) { return detail::uniform(limit, random_); }
 
     Duration backoff_min_;
     Duration backoff_max_;
     Duration start_jitter_;
-    Backoff pace_;         // after failures
-    Backoff reopen_pace_;  // between watches with events but an early end
-    int refusals_ = 0;     // with Retry-After, in a row
+    Random random_;
+    int refusals_ = 0;       // with Retry-After, in a row
+    Doublings pace_;         // after failures
+    Doublings reopen_pace_;  // between watches with events but an early end
 };
 
 /// Whether the server has lost the API of a watch (404), and how often to ask for it. An API may
@@ -151,15 +160,14 @@ class RetryPacing {
 class ApiAbsence {
  public:
     /// \param custom  see KindSchema
-    explicit ApiAbsence(std::uint64_t seed, bool custom = false)
-        : pace_(min, custom ? max_custom : max, seed) {}
+    explicit ApiAbsence(std::uint64_t seed, bool custom = false) : random_(seed), custom_(custom) {}
 
     /// A watch or probe got a 404.
     /// \returns whether the API is really absent: a single 404 may come from a proxy
     bool on_absent() noexcept { return ++in_a_row_ > 1; }
     /// The doubling pause before the next request, from 5 s to five minutes; for a custom kind to
     /// one minute.
-    Duration pause() { return pace_.next(); }
+    Duration pause() { return pace_.next(min, custom_ ? max_custom : max, random_); }
     /// The longest pause between two queries for the versions of the API: each request of a custom
     /// kind may lead to one.
     static constexpr Duration max_query_pause(bool custom) noexcept {
@@ -177,8 +185,10 @@ class ApiAbsence {
     static constexpr Duration max = std::chrono::seconds(150);
     static constexpr Duration max_custom = std::chrono::seconds(30);
 
-    Backoff pace_;
+    Random random_;
     int in_a_row_ = 0;  // since a watch worked
+    bool custom_;
+    Doublings pace_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

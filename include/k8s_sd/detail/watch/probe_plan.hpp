@@ -70,9 +70,9 @@ class ProbePlan {
     static constexpr int max_failures = 2;
     static constexpr Duration an_hour = std::chrono::hours(1);
 
-    std::optional<ListReason> doubt_;
     OptionalTime old_object_at_;
     int failures_ = 0;  // in a row
+    std::optional<ListReason> doubt_;
     bool owed_ = false;
 };
 

@@ -50,8 +50,9 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void forget(std::string_view ns, std::string_view name) { intake_.forget(ns, name); }
     void adopt(ObjectPtr object) { intake_.adopt(std::move(object)); }
 
+    const WatchQuery& query() const noexcept { return query_; }
     const ObjectStore& store() const noexcept { return intake_.store(); }
-    const std::vector<ObjectPtr>& held() const noexcept { return intake_.held(); }
+    const RareList<ObjectPtr>& held() const noexcept { return intake_.held(); }
     bool synced() const noexcept { return report_.status().synced; }
     bool is_unread(std::string_view ns, std::string_view name) const {
         return report_.is_unread(ns, name);

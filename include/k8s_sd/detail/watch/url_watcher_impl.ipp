@@ -14,10 +14,7 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
       query_(std::move(query)),
       options_(making.options ? making.options : std::make_shared<const WatchOptions>(options)),
       observer_(observer),
-      report_(
-          query_, server_.api().url(), server_.api().environment.metrics->of(query_.kind),
-          server_.api().environment.logger,
-          [this](std::string text) { return server_.api().redact(std::move(text)); }, now()),
+      report_(query_, server_.api().reports, now()),
       intake_(query_, *options_, observer, std::move(making), report_),
       forms_(query_, *options_, intake_.schema(), server_, report_),
       machine_(options, server_.api().next_seed(), forms_.has_other_encoding(),
@@ -25,7 +22,7 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
       permits_(server_.api().executor, *server_.api().environment.clock, server_.traffic(),
                server_.api().next_seed()),
       idle_timeout_(server_.traffic()->bookmarks),
-      exchange_(server_.api().make_connection(), server_.api().environment.clock, intake_.schema(),
+      exchange_(server_.api().make_connection(), *server_.api().environment.clock, intake_.schema(),
                 options.max_object_bytes, *this, *this) {}
 
 void URLWatcherImpl::start() {

@@ -65,7 +65,7 @@ void URLWatcherImpl::on_list_streamed(std::string_view version) {
     if (exchange.sharded && shows_shard(query_.share.fraction(), exchange.items))
         forms_.on_share(true);
     permits_.return_list_permit();
-    const BodyMeter::Transfer& listed = exchange_.meter().listed();
+    const BodyMeter::Transfer listed = exchange_.meter().listed();
     if (!exchange.packed) server_.traffic()->lists.add(listed.bytes, listed.wait, now());
     finish_list(std::string(version));
     if (stopped()) return;

@@ -57,7 +57,7 @@ void URLWatcherImpl::on_watching() {
     wait(Waiting::events);
     // Wait for proof that the watch works: an error may follow the head.
     const std::optional<Duration> life = life_that_proves(report_.over_with());
-    if (report_.status().error && life) call_after(*life, &URLWatcherImpl::recover);
+    if (report_.error() && life) call_after(*life, &URLWatcherImpl::recover);
     observer_.on_status();
 }
 
@@ -143,7 +143,7 @@ void URLWatcherImpl::on_bad_object(const BadObject& bad) {
 void URLWatcherImpl::on_progress(std::string_view version) {
     ++state().events;
     if (machine_.on_progress(version, exchange_.meter().arrived())) state().advanced = true;
-    if (report_.status().error && report_.over_with() != Proof::long_life) recover();
+    if (report_.error() && report_.over_with() != Proof::long_life) recover();
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -101,7 +101,7 @@ void URLWatcherImpl::report_failure(const Verdict& verdict) {
 }
 
 void URLWatcherImpl::report_outcome(const WatchMachine::PageListed& page) {
-    const BodyMeter::Transfer& body = exchange_.meter().total();
+    const BodyMeter::Transfer body = exchange_.meter().total();
     if (!state().packed) server_.traffic()->lists.add(body.bytes, body.wait, now());
     // Metadata lists do not contain the selector.
     if (state().sharded && !intake_.schema().metadata_only)

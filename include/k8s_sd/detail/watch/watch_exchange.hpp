@@ -37,12 +37,12 @@ class GoodHeadSink {
 class WatchExchange {
  public:
     /// All references must outlive the exchange.
-    WatchExchange(std::unique_ptr<HttpConnection>, std::shared_ptr<Clock>, const KindSchema&,
-                  std::size_t max_object_bytes, EventSink&, GoodHeadSink&);
+    WatchExchange(HttpConnection, const Clock&, const KindSchema&, std::size_t max_object_bytes,
+                  EventSink&, GoodHeadSink&);
 
     /// Closes the connection; no sink is called again.
     void stop() noexcept;
-    void close() noexcept { connection_->close(); }
+    void close() noexcept { connection_.close(); }
     /// Also wipes the memory for decoding.
     void discard();
 
@@ -62,9 +62,9 @@ class WatchExchange {
     void send(HttpConnection::Target, HttpRequest, std::uint64_t credentials, ResponseSink&,
               HttpConnection::Handler);
     /// The connection is being established after a wait for a connect permit.
-    void on_connecting() { times_.on_sent(clock_->now()); }
+    void on_connecting() { times_.on_sent(clock_.now()); }
     void set_idle_timeout(Duration timeout, errc error) {
-        connection_->set_idle_timeout(timeout, error);
+        connection_.set_idle_timeout(timeout, error);
     }
 
     // --- the response ---
@@ -73,11 +73,11 @@ class WatchExchange {
     /// The response is a working watch from now on.
     void begin_watch();
     /// A part of the body has arrived.
-    void begin_read(std::size_t size) { meter_.begin_read(size, clock_->now()); }
+    void begin_read(std::size_t size) { meter_.begin_read(size, clock_.now()); }
     /// Decodes the part, or collects it for an error message.
     /// \returns an error if the rest of the body is of no use
     error_code read(std::string_view bytes);
-    void end_read() { meter_.end_read(clock_->now()); }
+    void end_read() { meter_.end_read(clock_.now()); }
     /// Whether the body is a list or events, as far as is known.
     bool may_be_readable() const noexcept { return exchange_.readable || untyped_; }
     void on_listed() noexcept { meter_.on_listed(); }
@@ -95,7 +95,7 @@ class WatchExchange {
     /// Arrival of the head. Requires one.
     TimePoint head_at() const { return times_.head_at(); }
     /// Time since begin_watch(); zero without it.
-    Duration watched() const { return times_.watched(clock_->now()); }
+    Duration watched() const { return times_.watched(clock_.now()); }
     /// The requested `timeoutSeconds`; zero: the server's default.
     std::chrono::seconds watch_timeout() const noexcept { return times_.watch_timeout(); }
 
@@ -104,7 +104,7 @@ class WatchExchange {
     /// Revision of the credentials sent.
     std::uint64_t credentials() const noexcept { return credentials_; }
     /// The request is repeated at once with new credentials.
-    void on_retry() { retried_at_ = clock_->now(); }
+    void on_retry() { retried_at_ = clock_.now(); }
     /// Some sources return new credentials each time, though the server rejects all of them.
     bool has_just_retried() const;
 
@@ -114,8 +114,8 @@ class WatchExchange {
     error_code unpack(std::string_view bytes);
     error_code decode(std::string_view bytes);
 
-    const std::unique_ptr<HttpConnection> connection_;
-    const std::shared_ptr<Clock> clock_;
+    HttpConnection connection_;
+    const Clock& clock_;
     GoodHeadSink& owner_;
     ListWatchReader reader_;
     Exchange exchange_;

@@ -24,11 +24,11 @@ std::string_view type_of_body(char first, bool events) noexcept {
 
 }  // namespace
 
-WatchExchange::WatchExchange(std::unique_ptr<HttpConnection> connection,
-                             std::shared_ptr<Clock> clock, const KindSchema& schema,
-                             std::size_t max_object_bytes, EventSink& sink, GoodHeadSink& owner)
+WatchExchange::WatchExchange(HttpConnection connection, const Clock& clock,
+                             const KindSchema& schema, std::size_t max_object_bytes,
+                             EventSink& sink, GoodHeadSink& owner)
     : connection_(std::move(connection)),
-      clock_(std::move(clock)),
+      clock_(clock),
       owner_(owner),
       reader_(schema, max_object_bytes, sink) {}
 
@@ -71,8 +71,8 @@ void WatchExchange::send(HttpConnection::Target target, HttpRequest request,
                          std::uint64_t credentials, ResponseSink& sink,
                          HttpConnection::Handler handler) {
     credentials_ = credentials;
-    times_.on_sent(clock_->now());
-    connection_->async_send(std::move(target), std::move(request), sink, std::move(handler));
+    times_.on_sent(clock_.now());
+    connection_.async_send(std::move(target), std::move(request), sink, std::move(handler));
 }
 
 // --- the response -------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ void WatchExchange::on_head(const ResponseHead& head) {
     // There may be thousands of watches.
     exchange_.head.content_type_as_sent.clear();
     if (head.status == 200) exchange_.head.date.clear();  // for refusals only
-    times_.on_head(clock_->now());
+    times_.on_head(clock_.now());
     meter_.on_head(times_.head_at());
     const bool packed = is_gzip(head.content_encoding);
     if (head.status != 200 || (!packed && !head.content_encoding.empty())) return;
@@ -90,12 +90,15 @@ void WatchExchange::on_head(const ResponseHead& head) {
     uncoded_ = true;
     exchange_.readable = reader_.choose_decoder(head.content_type);
     untyped_ = !exchange_.readable || head.content_type.empty();
+    exchange_.protobuf = head.content_type == protobuf_media_type;
+    if (exchange_.readable) exchange_.head.content_type.clear();  // it has named the decoder
     if (exchange_.readable) owner_.on_good_head();
 }
 
 void WatchExchange::begin_watch() {
     exchange_.purpose = Purpose::watch;
-    times_.begin_watch(clock_->now());
+    times_.begin_watch(clock_.now());
+    meter_.on_watch();
 }
 
 error_code WatchExchange::read(std::string_view bytes) {
@@ -163,7 +166,7 @@ Failure WatchExchange::finish(error_code ec, std::string why) {
 }
 
 ExchangeEnd WatchExchange::end(Failure failure) const {
-    const TimePoint now = clock_->now();
+    const TimePoint now = clock_.now();
     ExchangeEnd end;
     end.failure = std::move(failure);
     end.page = {std::string(reader_.resource_version()), std::string(reader_.continue_token()),
@@ -174,7 +177,7 @@ ExchangeEnd WatchExchange::end(Failure failure) const {
 }
 
 bool WatchExchange::has_just_retried() const {
-    return retried_at_ && clock_->now() - *retried_at_ < std::chrono::seconds(30);
+    return retried_at_ && clock_.now() - *retried_at_ < std::chrono::seconds(30);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -187,15 +187,15 @@ void WatchForms::on_encoding(const ListForms& forms) {
     encoding_.take_other(now());
     memory().on_json(query_.kind, encoding_.plain_until().value_or(now()));
     if (!encoding_.plain_until()) return;
-    const error_code failed = report_.status().error;
+    const error_code failed = report_.error();
     report_.on_other_encoding({failed, failed.message()});
 }
 
 bool is_encoding_of_no_use(const Exchange& exchange, const Failure& failure) {
     const ResponseHead& head = exchange.head;
     if (head.status == 406 || head.status == 415) return true;
-    return exchange.readable && head.content_encoding.empty() &&
-           head.content_type == protobuf_media_type && failure.ec == errc::malformed_response;
+    return exchange.readable && head.content_encoding.empty() && exchange.protobuf &&
+           failure.ec == errc::malformed_response;
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/codec/kind_schema.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
@@ -17,7 +18,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -39,7 +39,7 @@ class WatchIntake {
     const KindSchema& schema() const noexcept { return schema_; }
     const ObjectStore& store() const noexcept { return store_; }
     /// The objects of a list with unknown kind so far.
-    const std::vector<ObjectPtr>& held() const noexcept { return held_; }
+    const RareList<ObjectPtr>& held() const noexcept { return held_; }
 
     /// See the functions of the same names in URLWatcher.
     void forget(std::string_view ns, std::string_view name);
@@ -88,7 +88,7 @@ class WatchIntake {
     const KindSchema& schema_;
     WatchReport& report_;
     ObjectStore store_;
-    std::vector<ObjectPtr> held_;
+    RareList<ObjectPtr> held_;
     bool adopted_ = false;  ///< objects from another watch
     bool stopped_ = false;
 };

@@ -131,7 +131,7 @@ std::string WatchIntake::problem_of_count(const Exchange& exchange) const {
 // --- a list -------------------------------------------------------------------------------------
 
 void WatchIntake::end_body(bool complete) {
-    const auto held = std::exchange(held_, {});
+    const std::vector<ObjectPtr> held = held_.take();
     if (!complete) return;
     for (const ObjectPtr& object : held) on_change(store_.put_listed(object));
 }

@@ -133,11 +133,11 @@ class WatchMachine {
     /// \param custom  see KindSchema
     WatchMachine(const WatchOptions& options, std::uint64_t seed, bool other_encoding = false,
                  bool custom = false)
-        : plan_({options.page_size, options.max_objects, options.first_list_from_cache,
+        : plan_({options.max_objects, options.page_size, options.first_list_from_cache,
                  options.watch_list, other_encoding}),
-          retries_(options, seed, seed + 2),
-          lists_(options, seed + 1, seed + 4),
-          absence_(seed + 3, custom) {}
+          retries_(options, seed),
+          lists_(options, seed + 1),
+          absence_(seed + 2, custom) {}
 
     Step start() {
         const auto delay = retries_.at_start();

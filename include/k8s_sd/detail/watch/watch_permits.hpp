@@ -44,8 +44,10 @@ class WatchPermits {
     bool take_list_permit();
     /// Waits for a list permit, two minutes at most: a stalled list must not block the others
     /// indefinitely. Then the list goes ahead without one.
-    void async_list_permit(const Owner&, const Handler&);
-    void return_list_permit() noexcept { list_permit_.reset(); }
+    void async_list_permit(const Owner&, Handler);
+    void return_list_permit() noexcept {
+        if (waits_) waits_->list_permit.reset();
+    }
     /// Returns the present watch permit and takes another one.
     /// \returns false while ServerLimits::watches are open
     bool take_watch_permit();
@@ -81,8 +83,8 @@ class WatchPermits {
     /// responsible for its owner.
     void call_after(Duration, Handler);
     void cancel_timer() noexcept { timer_.reset(); }
-    /// A watch runs: ends all waits but that of leave_later(), and frees their memory. There may be
-    /// thousands of watches.
+    /// A watch runs: ends all waits but that of leave_later(), returns the list permit, and frees
+    /// the memory of both. There may be thousands of watches.
     void end_waits() noexcept {
         cancel_timer();
         waits_.reset();
@@ -96,6 +98,7 @@ class WatchPermits {
         ServerTraffic::RequestHandle wake_up;
         PermitQueue::RequestHandle list_request;
         ServerTraffic::StreamTrial stream_trial;
+        PermitQueue::Permit list_permit;
     };
 
     void end_list_request() noexcept {
@@ -114,7 +117,6 @@ class WatchPermits {
     std::unique_ptr<Timer> timer_;    ///< null: no wait, as in an open watch
     std::unique_ptr<Timer> leaving_;  ///< null: not used so far
     Rare<Waits> waits_;
-    PermitQueue::Permit list_permit_;
     PermitQueue::Permit watch_permit_;
     PermitQueue::Permit own_connection_;
     std::uint64_t recoveries_ = 0;  ///< of the server, when the request began

@@ -35,15 +35,16 @@ void WatchPermits::cancel() noexcept {
 }
 
 void WatchPermits::return_permits() noexcept {
-    list_permit_.reset();
+    return_list_permit();
     watch_permit_.reset();
     own_connection_.reset();
     return_stream_trial();
 }
 
 bool WatchPermits::take_list_permit() {
-    if (!list_permit_) list_permit_ = traffic_->list_permits->try_permit();
-    return static_cast<bool>(list_permit_);
+    PermitQueue::Permit& permit = waits_.use().list_permit;
+    if (!permit) permit = traffic_->list_permits->try_permit();
+    return static_cast<bool>(permit);
 }
 
 bool WatchPermits::take_watch_permit() {
@@ -55,21 +56,22 @@ void WatchPermits::take_own_connection() {
     if (!own_connection_) own_connection_ = traffic_->own_connections->try_permit();
 }
 
-void WatchPermits::async_list_permit(const Owner& owner, const Handler& handler) {
+void WatchPermits::async_list_permit(const Owner& owner, Handler of_list) {
+    const auto handler = std::make_shared<const Handler>(std::move(of_list));  // no copies
     waits_.use().list_request = traffic_->list_permits->async_permit(
         executor_, [this, owner, handler](PermitQueue::Permit permit) {
             const auto alive = owner.lock();
             if (!alive || stopped_) return;
             cancel_timer();
             end_list_request();
-            list_permit_ = std::move(permit);
-            handler();
+            waits_.use().list_permit = std::move(permit);
+            (*handler)();
         });
     call_after(max_permit_wait, [this, owner, handler] {
         const auto alive = owner.lock();
         if (!alive || stopped_) return;
         end_list_request();
-        handler();
+        (*handler)();
     });
 }
 

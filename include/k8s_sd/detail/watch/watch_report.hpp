@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/base/optional_time.hpp"
 #include "k8s_sd/detail/base/rare.hpp"
+#include "k8s_sd/detail/client/report_context.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
@@ -16,7 +17,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -93,19 +93,16 @@ class UnreadObjects {
     bool changed_ = false;
 };
 
-/// The status of the requests of a watch: WatchStatus without the texts that others know. There may
-/// be thousands of watches, so it is small.
+/// The status of the requests of a watch that works: WatchStatus without the texts that others
+/// know. There may be thousands of watches, so it is small.
 struct RequestStatus {
     bool synced = false;
     Waiting waiting = Waiting::nothing;
     std::uint8_t http_version = 0;
     std::optional<bool> server_sharded{};
-    unsigned failures = 0;
-    error_code error{};
-    Rare<std::string> message{};  ///< of the error
     TimePoint since{};
     TimePoint waiting_since{};
-    std::optional<Duration> pause{};
+    Rare<Duration> pause{};
     OptionalTime last_byte{}, last_event{}, last_bookmark{}, last_list{};
     /// The lists so far.
     struct Lists {
@@ -120,16 +117,13 @@ struct RequestStatus {
 /// the status has changed in more than the object count and the waiting state.
 class WatchReport {
  public:
-    /// Removes credentials from a text, because the server may echo them.
-    using Redact = std::function<std::string(std::string)>;
+    /// Both must outlive the report.
+    WatchReport(const WatchQuery&, const ReportContext&, TimePoint now);
 
-    /// All arguments but `now` must outlive the report.
-    /// \param server  the URL, for messages
-    WatchReport(const WatchQuery&, const std::string& server, Metrics::PerKind&, const Logger&,
-                Redact redact, TimePoint now);
-
-    /// The status of the requests.
+    /// The status of the requests, but for their error.
     const RequestStatus& status() const noexcept { return status_; }
+    /// The error of the requests; empty: they work.
+    error_code error() const noexcept { return trouble_ ? trouble_->error : error_code(); }
     /// The same for hosts, without the version; without a request error, the error of objects with
     /// unknown state.
     WatchStatus whole_status() const;
@@ -146,7 +140,7 @@ class WatchReport {
     // Incoming data.
     void on_watch();
     /// A probe has ended. One that waits for the end of a pause is sent later.
-    void on_probe() { add(metrics_.probes); }
+    void on_probe() { add(metrics().probes); }
     /// The server has answered a request.
     void on_head(bool http2) noexcept { status_.http_version = http2 ? 2U : 1U; }
     void on_bytes(std::size_t count, TimePoint now);
@@ -188,7 +182,7 @@ class WatchReport {
     /// \param streamed  the list was the initial events of a watch
     bool on_list(TimePoint now, bool streamed = false);
     bool on_synced();
-    void on_silence() { add(metrics_.silent_watches); }
+    void on_silence() { add(metrics().silent_watches); }
 
     /// The server has just started and cannot answer yet.
     /// \returns whether this is no failure so far: it has lasted for less than a minute
@@ -198,12 +192,21 @@ class WatchReport {
     /// Sets the error of the status, always a change of it.
     void fail(const Failure&, bool watching, TimePoint now);
     /// The evidence required to clear the current failure.
-    Proof over_with() const noexcept { return failures_.over_with(); }
+    Proof over_with() const noexcept { return trouble_ ? trouble_->past.over_with() : Proof::life; }
     bool recover(TimePoint now);
     /// The watch has ended: removes it and its objects from the metrics.
     void end() noexcept;
 
  private:
+    /// The failures since the requests last worked.
+    struct Trouble {
+        error_code error;  ///< the last one
+        std::string message;
+        unsigned failures = 0;
+        PastFailures past;
+    };
+
+    Metrics::PerKind& metrics() const { return context_.metrics.of(query_.kind); }
     static void add(Metrics::Counter& counter, std::uint64_t count = 1) {
         counter.fetch_add(count, std::memory_order_relaxed);
     }
@@ -215,19 +218,16 @@ class WatchReport {
     void log(LogLevel, LogEvent, const std::string& text, error_code error = {}) const;
 
     const WatchQuery& query_;
-    const std::string& server_;
-    Metrics::PerKind& metrics_;
-    const Logger& logger_;
-    const Redact redact_;
+    const ReportContext& context_;
     RequestStatus status_;
     RareText api_version_;
     TimePoint list_began_{};
-    ListReason list_reason_ = ListReason::first;
-    std::uint64_t bad_objects_ = 0;
     UnreadObjects unread_;
-    PastFailures failures_;
-    bool polling_ = false;
+    Rare<Trouble> trouble_;        ///< null: requests work
     OptionalTime starting_since_;  ///< see on_starting()
+    ListReason list_reason_ = ListReason::first;
+    bool has_bad_objects_ = false;  ///< in the current list
+    bool polling_ = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -9,16 +9,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-WatchReport::WatchReport(const WatchQuery& query, const std::string& server,
-                         Metrics::PerKind& metrics, const Logger& logger, Redact redact,
-                         TimePoint now)
-    : query_(query),
-      server_(server),
-      metrics_(metrics),
-      logger_(logger),
-      redact_(std::move(redact)) {
+WatchReport::WatchReport(const WatchQuery& query, const ReportContext& context, TimePoint now)
+    : query_(query), context_(context) {
     status_.since = now;
-    add(metrics_.watchers, 1);
+    add(metrics().watchers, 1);
 }
 
 // --- actions ------------------------------------------------------------------------------------
@@ -26,11 +20,12 @@ WatchReport::WatchReport(const WatchQuery& query, const std::string& server,
 void WatchReport::wait(Waiting waiting, TimePoint now, std::optional<Duration> pause) {
     status_.waiting = waiting;
     status_.waiting_since = now;
-    status_.pause = pause;
+    status_.pause.reset();
+    if (pause) status_.pause = *pause;
 }
 
 void WatchReport::begin_list(ListReason reason, TimePoint now) noexcept {
-    bad_objects_ = 0;
+    has_bad_objects_ = false;
     unread_.begin_list();
     list_reason_ = reason;
     list_began_ = now;
@@ -55,38 +50,38 @@ void WatchReport::begin_api_version(std::string_view version) {
 // --- incoming data ------------------------------------------------------------------------------
 
 void WatchReport::on_watch() {
-    add(metrics_.watches);
+    add(metrics().watches);
     starting_since_.reset();
 }
 
 void WatchReport::on_bytes(std::size_t count, TimePoint now) {
-    add(metrics_.bytes_received, count);
+    add(metrics().bytes_received, count);
     status_.last_byte = now;
 }
 
 void WatchReport::on_event(TimePoint now) {
-    add(metrics_.events);
+    add(metrics().events);
     status_.last_event = now;
 }
 
 void WatchReport::on_bookmark(TimePoint now) {
-    add(metrics_.bookmarks);
+    add(metrics().bookmarks);
     status_.last_bookmark = now;
 }
 
 void WatchReport::on_change(const ObjectChange& change) {
-    add(!change.before ? metrics_.added : !change.after ? metrics_.removed : metrics_.updated);
+    add(!change.before ? metrics().added : !change.after ? metrics().removed : metrics().updated);
     count_objects((change.after ? 1 : 0) - (change.before ? 1 : 0));
 }
 
 void WatchReport::on_bad_object(const BadObject& bad, bool hides_state) {
-    add(metrics_.bad_objects);
+    add(metrics().bad_objects);
     const std::string key = UnreadObjects::key(bad.ns, bad.name);
     if (hides_state) {
         unread_.add(is_identified(bad, query_.kind) ? key : UnreadObjects::nameless(),
                     status_.last_byte.value_or(TimePoint()));
     }
-    if (bad_objects_++ > 0) return;
+    if (std::exchange(has_bad_objects_, true)) return;
     log(LogLevel::warning, LogEvent::object_skipped,
         "skipped the object " + printable(key) + ": " + bad.ec.message() + ": " +
             printable(bad.problem),
@@ -98,15 +93,17 @@ WatchStatus WatchReport::whole_status() const {
     status.kind = query_.kind;
     status.ns = query_.ns;
     status.synced = status_.synced;
-    status.error = status_.error;
-    if (status_.message) status.message = *status_.message;
-    status.foreign_response = failures_.last_is_foreign();
-    status.failures = status_.failures;
+    if (trouble_) {
+        status.error = trouble_->error;
+        status.message = trouble_->message;
+        status.foreign_response = trouble_->past.last_is_foreign();
+        status.failures = trouble_->failures;
+    }
     status.since = status_.since;
     status.objects = status_.objects;
     status.waiting = status_.waiting;
     status.waiting_since = status_.waiting_since;
-    status.pause = status_.pause;
+    if (status_.pause) status.pause = *status_.pause;
     status.last_byte = status_.last_byte;
     status.last_event = status_.last_event;
     status.last_bookmark = status_.last_bookmark;
@@ -117,24 +114,24 @@ WatchStatus WatchReport::whole_status() const {
     status.streamed_lists = lists.streamed;
     status.http_version = status_.http_version;
     status.server_sharded = status_.server_sharded;
-    status.server = server_;
+    status.server = context_.server;
     if (status.error || unread_.empty()) return status;
     status.error = unread_.error();
-    status.message = redact_(url() + ": " + status.error.message() + ": " + unread_.text() +
-                             "; the last known state stays until the object is deleted");
+    status.message = context_.redact(url() + ": " + status.error.message() + ": " + unread_.text() +
+                                     "; the last known state stays until the object is deleted");
     status.since = unread_.since();
     return status;
 }
 
 void WatchReport::on_version_regression(std::string_view version, std::string_view known) {
-    add(metrics_.version_regressions);
+    add(metrics().version_regressions);
     log(LogLevel::warning, LogEvent::version_regressed,
         "the server's version went back from " + printable(known) + " to " + printable(version) +
             ": it was restored from a backup, or is another server; its present state counts");
 }
 
 void WatchReport::on_other_encoding(const Failure& failure) {
-    add(metrics_.json_fallbacks);
+    add(metrics().json_fallbacks);
     log(LogLevel::warning, LogEvent::encoding_refused,
         "is not served in the requested encoding; plain JSON is used instead: " + failure.message,
         failure.ec);
@@ -152,11 +149,11 @@ void WatchReport::on_drop_refused() {
 }
 
 void WatchReport::on_managed_fields(bool with) {
-    add(with ? metrics_.lists_with_managed_fields : metrics_.lists_without_managed_fields);
+    add(with ? metrics().lists_with_managed_fields : metrics().lists_without_managed_fields);
 }
 
 void WatchReport::on_suspicious_list(std::size_t lost, std::size_t known) {
-    add(metrics_.suspicious_lists);
+    add(metrics().suspicious_lists);
     log(LogLevel::warning, LogEvent::list_suspicious,
         "a list lacks " + std::to_string(lost) + " of " + std::to_string(known) +
             " objects; a second one has to confirm that before they are "
@@ -164,15 +161,15 @@ void WatchReport::on_suspicious_list(std::size_t lost, std::size_t known) {
 }
 
 bool WatchReport::on_list(TimePoint now, bool streamed) {
-    add(metrics_.lists);
+    add(metrics().lists);
     if (streamed) {
-        add(metrics_.streamed_lists);
+        add(metrics().streamed_lists);
         ++status_.lists.streamed;
     }
-    if (status_.synced) add(metrics_.relists);
-    if (list_reason_ == ListReason::polling) add(metrics_.polls);
+    if (status_.synced) add(metrics().relists);
+    if (list_reason_ == ListReason::polling) add(metrics().polls);
     const Duration took = now - list_began_;
-    add(metrics_.list_milliseconds,
+    add(metrics().list_milliseconds,
         static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
     unread_.finish_list();
@@ -180,13 +177,14 @@ bool WatchReport::on_list(TimePoint now, bool streamed) {
     ++status_.lists.counts[static_cast<std::size_t>(list_reason_)];
     status_.lists.duration = took;
     status_.last_list = now;
-    return !failures_.of_watch() && recover(now);
+    const bool of_watch = trouble_ && trouble_->past.of_watch();
+    return !of_watch && recover(now);
 }
 
 bool WatchReport::on_synced() {
     if (status_.synced) return false;
     status_.synced = true;
-    add(metrics_.synced_watchers, 1);
+    add(metrics().synced_watchers, 1);
     log(LogLevel::info, LogEvent::list_complete,
         "listed " + std::to_string(status_.objects) + " objects" +
             (status_.lists.streamed > 0 ? " with a watch" : ""));
@@ -205,59 +203,58 @@ bool WatchReport::on_starting(TimePoint now) {
 }
 
 void WatchReport::note(const Failure& failure) {
-    add(failure_counter(metrics_, failure.ec));
+    add(failure_counter(metrics(), failure.ec));
     if (!failure.message.empty())
         log(LogLevel::debug, LogEvent::watch_interrupted, failure.message, failure.ec);
 }
 
 void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
-    add(failure_counter(metrics_, failure.ec));
-    if (!status_.error) add(metrics_.failing_watchers, 1);
-    ++status_.failures;
-    const bool changed = status_.error != failure.ec;
-    status_.error = failure.ec;
-    status_.message = redact_(url() + ": " + failure.message);
+    add(failure_counter(metrics(), failure.ec));
+    if (!trouble_) add(metrics().failing_watchers, 1);
+    Trouble& trouble = trouble_.use();
+    ++trouble.failures;
+    const bool changed = trouble.error != failure.ec;
+    trouble.error = failure.ec;
+    trouble.message = context_.redact(url() + ": " + failure.message);
     if (changed) status_.since = now;
-    if (failures_.add(failure, watching))
+    if (trouble.past.add(failure, watching))
         log(LogLevel::warning, LogEvent::watch_failed, failure.message, failure.ec);
 }
 
 bool WatchReport::recover(TimePoint now) {
-    status_.failures = 0;
     polling_ = false;
-    failures_.clear();
-    if (!status_.error) return false;
-    add(metrics_.failing_watchers, -1);
-    status_.error = {};
-    status_.message.reset();
+    if (!trouble_) return false;
+    trouble_.reset();
+    add(metrics().failing_watchers, -1);
     status_.since = now;
     log(LogLevel::warning, LogEvent::watch_recovered, "works again");
     return true;
 }
 
 void WatchReport::end() noexcept {
-    add(metrics_.watchers, -1);
-    add(metrics_.objects, -static_cast<std::int64_t>(status_.objects));
-    if (status_.synced) add(metrics_.synced_watchers, -1);
-    if (status_.error) add(metrics_.failing_watchers, -1);
+    add(metrics().watchers, -1);
+    add(metrics().objects, -static_cast<std::int64_t>(status_.objects));
+    if (status_.synced) add(metrics().synced_watchers, -1);
+    if (trouble_) add(metrics().failing_watchers, -1);
 }
 
 void WatchReport::count_objects(int delta) {
     status_.objects += static_cast<std::size_t>(delta);
-    add(metrics_.objects, delta);
+    add(metrics().objects, delta);
 }
 
 /// Omits the share: its selector is long, and not part of every request.
 std::string WatchReport::url() const {
     const WatchQuery whole{query_.kind, query_.ns, query_.label_selector, query_.field_selector};
-    return server_ + collection_target(whole, api_version_);
+    return context_.server + collection_target(whole, api_version_);
 }
 
 void WatchReport::log(LogLevel level, LogEvent event, const std::string& text,
                       error_code error) const {
-    if (!logger_.enabled(level)) return;
-    const std::string line = redact_(url() + ": " + text);
-    logger_.log({level, event, line, query_.kind, query_.ns, error});
+    const Logger& logger = context_.logger;
+    if (!logger.enabled(level)) return;
+    const std::string line = context_.redact(url() + ": " + text);
+    logger.log({level, event, line, query_.kind, query_.ns, error});
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -31,8 +31,14 @@ struct WatchRequest {
     std::chrono::seconds watch_timeout{};      ///< of a watch, see draw_watch_timeout()
 };
 
-/// Whether it selects an object by name, as those of an ObjectCache do.
-bool is_of_one_object(const WatchQuery&);
+/// The field selector for one object, as those of an ObjectCache are.
+std::string select_name(std::string_view name);
+/// The name of the object selected that way; empty: none.
+std::string_view selected_name(const WatchQuery&) noexcept;
+/// Whether an object is selected that way.
+inline bool is_of_one_object(const WatchQuery& query) noexcept {
+    return !selected_name(query).empty();
+}
 
 /// Path and query of the collection.
 /// \param api_version  of the kind's API; empty: the current one, here and below

@@ -2,12 +2,22 @@
 #include "k8s_sd/detail/watch/watch_request.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <random>
 
 namespace k8s_sd::inline v0::detail {
 
+namespace {
+
+/// Of a request with all its parameters.
+constexpr std::size_t usual_target_size = 320;
+constexpr std::string_view name_selector = "metadata.name=";
+
+}  // namespace
+
 std::string collection_target(const WatchQuery& query, std::string_view api_version) {
     std::string target = collection_path(query.kind, query.ns);
+    target.reserve(usual_target_size);
     if (!api_version.empty()) {
         const Resource& resource = resource_of(query.kind);
         const std::size_t version = std::string_view("/apis//").size() + resource.group.size();
@@ -90,9 +100,13 @@ WatchRequest probe_request(const WatchQuery& query, const WatchOptions& options,
     return list_request(query, options, {.limit = 1, .hasty = true}, api_version);
 }
 
-bool is_of_one_object(const WatchQuery& query) {
-    return query.field_selector.starts_with("metadata.name=") &&
-           query.field_selector.find(',') == std::string::npos;
+std::string select_name(std::string_view name) { return std::string(name_selector) += name; }
+
+std::string_view selected_name(const WatchQuery& query) noexcept {
+    const std::string_view selector = query.field_selector;
+    if (!selector.starts_with(name_selector)) return {};
+    const std::string_view name = selector.substr(name_selector.size());
+    return name.find(',') == std::string_view::npos ? name : std::string_view();
 }
 
 WatchRequest watch_request(const WatchQuery& query, const WatchMachine::Watch& watch,

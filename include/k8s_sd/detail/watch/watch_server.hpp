@@ -16,29 +16,26 @@ namespace k8s_sd::inline v0::detail {
 class WatchServer {
  public:
     explicit WatchServer(std::shared_ptr<ApiClient> client)
-        : client_(std::move(client)),
-          api_(impl_of(*client_)),
-          revision_(api_.server_revision),
-          traffic_(api_.traffic) {}
+        : client_(std::move(client)), revision_(api().server_revision), traffic_(api().traffic) {}
 
-    ApiClientImpl& api() const noexcept { return api_; }
+    ApiClientImpl& api() const noexcept { return impl_of(*client_); }
     const std::shared_ptr<ServerTraffic>& traffic() const noexcept { return traffic_; }
-    TimePoint now() const noexcept { return api_.environment.clock->now(); }
+    TimePoint now() const noexcept { return api().environment.clock->now(); }
 
     /// Whether the client has moved to another server since take().
-    bool is_left() const noexcept { return revision_ != api_.server_revision; }
+    bool is_left() const noexcept { return revision_ != api().server_revision; }
     /// Takes the client's current server. \returns whether it has other traffic
     bool take() {
-        revision_ = api_.server_revision;
-        const bool other = traffic_ != api_.traffic;
-        traffic_ = api_.traffic;
+        revision_ = api().server_revision;
+        const bool other = traffic_ != api().traffic;
+        traffic_ = api().traffic;
         return other;
     }
 
     /// A list of this server is complete.
     void on_listed() noexcept { listed_ = revision_; }
     /// Whether the last list came from the client's current server.
-    bool is_listed() const noexcept { return listed_ == api_.server_revision; }
+    bool is_listed() const noexcept { return listed_ == api().server_revision; }
 
     /// Empty: the current version.
     std::string_view api_version() const noexcept { return api_version_; }
@@ -60,7 +57,6 @@ class WatchServer {
 
  private:
     std::shared_ptr<ApiClient> client_;
-    ApiClientImpl& api_;
     std::uint64_t revision_;
     std::shared_ptr<ServerTraffic> traffic_;
     std::optional<std::uint64_t> listed_;  ///< revision

@@ -15,7 +15,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr std::size_t min_input = 4 * 1024;
+constexpr std::size_t min_input = 1024;  // an event of a quiet watch
 constexpr std::size_t max_input = 256 * 1024;
 /// Of one write: less than this and a frame.
 constexpr std::size_t enough_output = 16 * 1024;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/base/optional_time.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <mutex>
@@ -15,7 +16,7 @@ class K8S_SD_EXPORT Http2Pause {
  public:
     /// The time at which the owner may send; empty: it has none.
     struct Slot {
-        std::optional<TimePoint> at{};
+        OptionalTime at{};
         bool used = false;  ///< the owner has sent; then it may send at any later time
     };
 

@@ -103,11 +103,11 @@ struct Nghttp2Callbacks {
     }
     static ssize_t request_body(nghttp2_session*, std::int32_t, std::uint8_t* to, std::size_t room,
                                 std::uint32_t* flags, nghttp2_data_source* source, void*) {
-        auto& stream = *static_cast<Session::Stream*>(source->ptr);
-        const std::size_t size = std::min(room, stream.request.size() - stream.body_sent);
-        std::memcpy(to, stream.request.data() + stream.body_sent, size);
-        stream.body_sent += size;
-        if (stream.body_sent == stream.request.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
+        auto& request = *static_cast<Session::Request*>(source->ptr);
+        const std::size_t size = std::min(room, request.text.size() - request.body_sent);
+        std::memcpy(to, request.text.data() + request.body_sent, size);
+        request.body_sent += size;
+        if (request.body_sent == request.text.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
         return static_cast<ssize_t>(size);
     }
 

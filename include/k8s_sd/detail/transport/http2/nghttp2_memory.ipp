@@ -10,10 +10,9 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Before each block; as large as the strictest alignment.
-union BlockSize {
+/// Before each block, which keeps its alignment.
+struct alignas(std::max_align_t) BlockSize {
     std::size_t bytes;
-    std::max_align_t alignment;
 };
 
 void free_cleansed(void* block, void*) {

@@ -45,11 +45,15 @@ class Nghttp2Session final : public Http2Session {
         ResponseHead head;
         std::size_t size = 0;  ///< as of SETTINGS_MAX_HEADER_LIST_SIZE
     };
+    /// A request until it is sent.
+    struct Request {
+        CleansedBytes text;
+        std::size_t body_sent = 0;  ///< the position in the text
+    };
     struct Stream {
-        CleansedBytes request;       ///< until it is sent
-        std::size_t body_sent = 0;   ///< the position in the request
-        std::unique_ptr<Head> head;  ///< null: no header fields are being received
-        int interim_heads = 0;
+        std::unique_ptr<Request> request;  ///< null: it is sent
+        std::unique_ptr<Head> head;        ///< null: no header fields are being received
+        std::uint8_t interim_heads = 0;
         bool head_sent = false;  ///< of the request
         bool answered = false;
         bool complete = false;  ///< END_STREAM of the server

@@ -99,9 +99,11 @@ Nghttp2Session::Nghttp2Session() {
 std::int32_t Nghttp2Session::open(std::string_view text) {
     if (failed_ || full_ || goaway_) return 0;
     Stream stream;
-    stream.request.assign(text.begin(), text.end());
-    const Http2Request request = translate_request({stream.request.data(), stream.request.size()});
-    stream.body_sent = stream.request.size() - request.body.size();
+    stream.request = std::make_unique<Request>();
+    CleansedBytes& sent = stream.request->text;
+    sent.assign(text.begin(), text.end());
+    const Http2Request request = translate_request({sent.data(), sent.size()});
+    stream.request->body_sent = sent.size() - request.body.size();
     std::vector<nghttp2_nv> fields;
     for (const Http2Field& field : request.fields) fields.push_back(name_value(field));
     const auto id = static_cast<std::int32_t>(nghttp2_session_get_next_stream_id(session_.get()));
@@ -109,9 +111,9 @@ std::int32_t Nghttp2Session::open(std::string_view text) {
         full_ = true;
         return 0;
     }
-    Stream& opened = streams_[id] = std::move(stream);
+    const Stream& opened = streams_[id] = std::move(stream);
     nghttp2_data_provider body{{}, Nghttp2Callbacks::request_body};
-    body.source.ptr = &opened;
+    body.source.ptr = opened.request.get();
     const std::int32_t result =
         nghttp2_submit_request(session_.get(), nullptr, fields.data(), fields.size(),
                                request.body.empty() ? nullptr : &body, nullptr);
@@ -192,7 +194,7 @@ void Nghttp2Session::on_request_sent(std::int32_t id, bool whole) {
     Stream* const stream = find(id);
     if (!stream) return;
     if (!std::exchange(stream->head_sent, true)) --unsent_;
-    if (whole) CleansedBytes().swap(stream->request);
+    if (whole) stream->request.reset();
 }
 
 // --- responses -----------------------------------------------------------------------------------

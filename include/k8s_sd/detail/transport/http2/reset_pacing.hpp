@@ -1,8 +1,11 @@
 #pragma once
 
+#include "k8s_sd/detail/base/optional_time.hpp"
 #include "k8s_sd/time.hpp"
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <new>
@@ -10,8 +13,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Spaces out the RST_STREAM frames that a connection sends. Servers take many of them for an
-/// attack (CVE-2023-44487) and end the connection with all its streams.
+/// Bounds the RST_STREAM frames that a connection sends in any second. Servers take many of them
+/// for an attack (CVE-2023-44487) and end the connection with all its streams.
 class ResetPacing {
  public:
     static constexpr int resets_per_second = 100;
@@ -36,25 +39,23 @@ class ResetPacing {
     }
     /// The time for the next take(); TimePoint::max(): no stream waits.
     TimePoint next_due() const noexcept {
-        return waiting_.empty() ? TimePoint::max() : since_ + period;
+        return waiting_.empty() ? TimePoint::max() : *last_[next_] + period;
     }
 
  private:
     static constexpr Duration period = std::chrono::seconds(1);
 
-    bool has_budget(TimePoint now) {
-        if (now - since_ >= period) {
-            since_ = now;
-            used_ = 0;
-        }
-        if (used_ == resets_per_second) return false;
-        ++used_;
+    bool has_budget(TimePoint now) noexcept {
+        OptionalTime& oldest = last_[next_];
+        if (oldest && now - *oldest < period) return false;
+        oldest = now;
+        next_ = (next_ + 1) % last_.size();
         return true;
     }
 
     std::deque<std::int32_t> waiting_;
-    TimePoint since_{};
-    int used_ = 0;
+    std::array<OptionalTime, resets_per_second> last_;  ///< the times of the last resets
+    std::size_t next_ = 0;                              ///< the oldest of them
 };
 
 }  // namespace k8s_sd::inline v0::detail
