@@ -26,17 +26,15 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     /// Identity of the object: "pod/<namespace>/<name>", "svc/…", "endpoints/…",
     /// "endpointslice/…", "ingress/…", "node/<name>" (Prometheus' sources). For a group of another
     /// source: its identity within this source.
-    std::string_view source() const noexcept {
-        const void* text = in_parts_ ? static_cast<const void*>(placed() + count().all)
-                                     : static_cast<const void*>(ends() + targets_ + 1);
-        return {static_cast<const char*>(text), source_size_};
-    }
+    std::string_view source() const noexcept { return {text(), own_end_.address}; }
     /// The key for FleetShare::owns() if members of a fleet divide the discovered objects
     /// (DiscoveryConfig::division): selects the owner of all targets. 0: not divided.
-    std::uint64_t share_key() const noexcept { return share_key_; }
+    std::uint64_t share_key() const noexcept {
+        return has_share_key_ ? *static_cast<const std::uint64_t*>(behind_pointers()) : 0;
+    }
     /// Labels common to all targets.
     Labels labels() const noexcept {
-        return detail::Access::make<Labels>(blocks(), blocks() + group_blocks());
+        return detail::Access::make<Labels>(blocks(), blocks() + own_end_.blocks);
     }
     /// Number of targets; a delivered group has at least one.
     std::size_t size() const noexcept { return targets_; }
@@ -44,7 +42,7 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     /// logarithmic in size() for an object with endpoints.
     Labels operator[](std::size_t target) const noexcept {
         if (in_parts_) return in_part(target);
-        return detail::labels_between(ends()[target], ends()[target + 1], blocks(), addresses());
+        return detail::labels_between(ends()[target], ends()[target + 1], blocks(), text());
     }
     /// Group and target labels in one map, without empty values.
     LabelMap merged(std::size_t target) const {
@@ -61,7 +59,7 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     }
 
     ~TargetGroup() {
-        std::destroy_n(blocks(), blocks_);
+        std::destroy_n(blocks(), block_count());
         if (in_parts_) std::destroy_n(placed(), count().all);
     }
     TargetGroup(const TargetGroup&) = delete;
@@ -80,8 +78,9 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
                                                         std::span<const detail::TargetEnd> ends,
                                                         std::string_view addresses,
                                                         std::uint64_t share_key = 0) {
-        const std::size_t bytes = sizeof(TargetGroup) + blocks.size_bytes() + ends.size_bytes() +
-                                  source.size() + addresses.size();
+        const std::size_t bytes = sizeof(TargetGroup) + ends.subspan(1).size_bytes() +
+                                  blocks.size_bytes() + key_size(share_key) + source.size() +
+                                  addresses.size();
         return new (::operator new(bytes)) TargetGroup(source, blocks, ends, addresses, share_key);
     }
     /// A group with parts. Their extra targets follow the regular targets
@@ -101,7 +100,7 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     K8S_SD_EXPORT bool has_parts_of(const TargetGroup&) const noexcept;
     /// The blocks of labels().
     std::span<const detail::LabelBlockPtr> label_blocks() const noexcept {
-        return {blocks(), group_blocks()};
+        return {blocks(), own_end_.blocks};
     }
 
     /// Follows the blocks of a group with parts. A part with extra targets has a second entry after
@@ -111,19 +110,22 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
         std::uint32_t all;
     };
 
+    static constexpr std::uint32_t max_targets = 0x3FFFFFFFU;
+
     TargetGroup(std::string_view source, std::span<detail::LabelBlockPtr> blocks,
                 std::span<const detail::TargetEnd> ends, std::string_view addresses,
                 std::uint64_t share_key) noexcept
-        : targets_(static_cast<std::uint32_t>(ends.size() - 1)),
-          share_key_(share_key),
-          blocks_(static_cast<std::uint32_t>(blocks.size())),
-          source_size_(static_cast<std::uint32_t>(source.size()) & 0x7FFFFFFFU),
-          in_parts_(false) {
-        auto* block_memory = reinterpret_cast<detail::LabelBlockPtr*>(this + 1);
-        auto* end_memory = reinterpret_cast<detail::TargetEnd*>(block_memory + blocks.size());
-        auto* text_memory = reinterpret_cast<char*>(end_memory + ends.size());
+        : targets_(static_cast<std::uint32_t>(ends.size() - 1) & max_targets),
+          in_parts_(false),
+          has_share_key_(share_key != 0),
+          own_end_{ends[0].blocks, static_cast<std::uint32_t>(source.size())} {
+        auto* end_memory = reinterpret_cast<detail::TargetEnd*>(this + 1);
+        for (const detail::TargetEnd& end : ends.subspan(1)) {
+            new (end_memory++) detail::TargetEnd{end.blocks, end.address + own_end_.address};
+        }
+        auto* block_memory = reinterpret_cast<detail::LabelBlockPtr*>(end_memory);
         std::uninitialized_move(blocks.begin(), blocks.end(), block_memory);
-        std::uninitialized_copy(ends.begin(), ends.end(), end_memory);
+        char* const text_memory = write_key(block_memory + blocks.size(), share_key);
         source.copy(text_memory, source.size());
         addresses.copy(text_memory + source.size(), addresses.size());
     }
@@ -133,32 +135,54 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     K8S_SD_EXPORT bool equals(const TargetGroup&) const noexcept;
     K8S_SD_EXPORT Labels in_part(std::size_t target) const noexcept;
 
-    const detail::LabelBlockPtr* blocks() const noexcept {
-        return reinterpret_cast<const detail::LabelBlockPtr*>(this + 1);
+    // Most groups have no key, so it takes no room in them.
+    static std::size_t key_size(std::uint64_t share_key) noexcept {
+        return share_key == 0 ? 0 : sizeof share_key;
     }
+    /// \returns the end of the key, if there is one
+    static char* write_key(void* memory, std::uint64_t share_key) noexcept {
+        if (share_key != 0) new (memory) std::uint64_t(share_key);
+        return static_cast<char*>(memory) + key_size(share_key);
+    }
+
+    // Without parts, behind the class: the ends of the targets, the blocks, the key if there is
+    // one, the source, the addresses of the targets. With parts: the blocks, the count, the placed
+    // parts, the key, the source.
     const detail::TargetEnd* ends() const noexcept {
-        return reinterpret_cast<const detail::TargetEnd*>(blocks() + blocks_);
+        return reinterpret_cast<const detail::TargetEnd*>(this + 1) - 1;  // from own_end_
     }
-    /// Without parts: the addresses of the targets.
-    const char* addresses() const noexcept {
-        return reinterpret_cast<const char*>(ends() + targets_ + 1) + source_size_;
+    const detail::LabelBlockPtr* blocks() const noexcept {
+        const void* const begin = in_parts_ ? ends() + 1 : ends() + 1 + targets_;
+        return static_cast<const detail::LabelBlockPtr*>(begin);
+    }
+    std::size_t block_count() const noexcept {
+        return in_parts_ ? own_end_.blocks : ends()[targets_].blocks;
     }
     const PartCount& count() const noexcept {
-        return *reinterpret_cast<const PartCount*>(blocks() + blocks_);
+        return *reinterpret_cast<const PartCount*>(blocks() + own_end_.blocks);
     }
     const detail::PlacedPart* placed() const noexcept {
         return reinterpret_cast<const detail::PlacedPart*>(&count() + 1);
     }
-    std::size_t group_blocks() const noexcept { return in_parts_ ? blocks_ : ends()[0].blocks; }
+    const void* behind_pointers() const noexcept {
+        return in_parts_ ? static_cast<const void*>(placed() + count().all)
+                         : static_cast<const void*>(blocks() + ends()[targets_].blocks);
+    }
+    const char* text() const noexcept {
+        const auto* const begin = static_cast<const char*>(behind_pointers());
+        return has_share_key_ ? begin + sizeof(std::uint64_t) : begin;
+    }
 
-    std::uint32_t targets_;  // first, because the count of references has four bytes as well
-    std::uint64_t share_key_;
-    std::uint32_t blocks_;
-    std::uint32_t source_size_ : 31;
+    // First, because the count of references has four bytes as well.
+    std::uint32_t targets_ : 30;
     std::uint32_t in_parts_ : 1;
+    std::uint32_t has_share_key_ : 1;
+    detail::TargetEnd own_end_;  // of the blocks of labels(), and of the source
 };
 
 static_assert(sizeof(TargetGroup) % alignof(detail::LabelBlockPtr) == 0);
+// Nothing is between its own end and those of its targets.
+static_assert(sizeof(TargetGroup) == 2 * sizeof(std::uint32_t) + sizeof(detail::TargetEnd));
 
 /// Shared ownership of a target group.
 using TargetGroupPtr = boost::intrusive_ptr<const TargetGroup>;

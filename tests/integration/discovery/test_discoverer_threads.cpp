@@ -5,6 +5,7 @@
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
 #include "support/server_threads.hpp"
+#include "support/simulation.hpp"
 #include "support/wait_until.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -20,6 +21,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace k8s_sd;
@@ -168,4 +170,47 @@ TEST_CASE("Discoverer: cancel, status and signals from several threads at once")
         }
         CHECK(wait_until([&] { return ended == 2; }));
     }
+}
+
+TEST_CASE("Discoverer: pods' groups are read and released in other threads, also after its end") {
+    Simulation simulation;
+    const auto apply = [&](int number, int version) {
+        simulation.server.apply(
+            pod({.name = "p" + std::to_string(number), .node = "n" + std::to_string(version)}));
+    };
+    for (int i = 0; i < 10; ++i) apply(i, 0);
+    DiscoveryConfig config{.watch = plain_lists()};
+    config.api_server.url = simulation.server.url();
+    std::atomic<int> wrong = 0;
+    std::atomic<bool> discoverer_is_gone = false;
+    std::vector<std::jthread> readers;
+    // Of each diff, one thread has the groups while their pods change, another one after the end.
+    const auto read = [&](std::vector<GroupChange> changes, bool waits) {
+        while (waits && !discoverer_is_gone) std::this_thread::yield();
+        for (GroupChange& change : changes) {
+            const std::string name =
+                "pod/default/" + change.group->merged(0).at("__meta_kubernetes_pod_name");
+            wrong += change.group->source() == name ? 0 : 1;
+            change = {};
+        }
+    };
+    std::optional<Discoverer> discoverer(std::in_place, simulation.context.get_executor(), config,
+                                         [&](const TargetGroupDiff& diff) {
+                                             for (const bool waits : {false, true}) {
+                                                 readers.emplace_back(read, diff.updated, waits);
+                                             }
+                                         });
+    discoverer->async_run(asio::detached);
+    for (int version = 1; version <= 5; ++version) {
+        simulation.settle();
+        for (int i = 0; i < 10; ++i) apply(i, version);
+    }
+    simulation.settle();
+    discoverer.reset();
+    simulation.settle();
+    discoverer_is_gone = true;
+    const std::size_t diffs = readers.size() / 2;
+    readers.clear();
+    CHECK(diffs >= 6);
+    CHECK(wrong == 0);
 }

@@ -262,8 +262,8 @@ TEST_CASE("PodObject: every label of the pod is at its position") {
     world.add(Kind::pod, pod(meta6, containers6, status6));
     const auto& object = static_cast<const PodObject&>(world.object(Kind::pod, "default", "p"));
     const auto label = [&](PodObject::Position position) {
-        return std::string(object.info->shape().entries()[position].name) + "=" +
-               std::string(object.info->value(position));
+        return std::string(object.content().info().shape().entries()[position].name) + "=" +
+               std::string(object.content().info().value(position));
     };
     const std::string prefix = "__meta_kubernetes_pod_";
     CHECK(label(PodObject::name_position) == prefix + "name=p");
@@ -283,7 +283,7 @@ TEST_CASE("PodObject: every label of a container's port is at its position") {
     world.add(Kind::pod, pod(meta6, containers6, status6));
     const auto& object =
         static_cast<const detail::PodObject&>(world.object(Kind::pod, "default", "p"));
-    const detail::LabelBlock& labels = *object.ports.front().labels;
+    const detail::LabelBlock& labels = *object.content().ports().front().labels;
     const auto label = [&](PodPort::Position position) {
         return std::string(labels.shape().entries()[position].name) + "=" +
                std::string(labels.value(position));

@@ -7,6 +7,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <random>
 #include <string>
@@ -42,9 +43,10 @@ class RandomTargets {
     std::mt19937 random_{3};
 };
 
-TargetGroupPtr make_in_parts(const PlainTargets& targets, RandomTargets& random) {
+TargetGroupPtr make_in_parts(const PlainTargets& targets, RandomTargets& random,
+                             std::uint64_t share_key = 0) {
     detail::GroupBuilder builder;
-    builder.begin("endpoints/", "ns", "e");
+    builder.begin("endpoints/", "ns", "e", targets.size(), nullptr, share_key);
     for (std::size_t i = 0; i < targets.size();) {
         builder.begin_part(1);
         const std::size_t end = i + 1 + random.below(targets.size() - i);
@@ -89,6 +91,25 @@ TEST_CASE("TargetGroup: targets read like maps, whole, in parts, and kept from a
         check_reads_like(*whole, targets);
         check_reads_like(*make_in_parts(targets, random), targets);
         check_reads_like(*make_kept(whole), targets);
+    }
+}
+
+TEST_CASE("TargetGroup: a key for shares changes nothing else, in groups with parts or without") {
+    RandomTargets random;
+    const LabelMap labels{{"of", "the group"}};
+    for (std::uint64_t round = 0; round < 300; ++round) {
+        const PlainTargets targets = random.draw();
+        const std::uint64_t key = round % 3 == 0 ? 0 : round << 32U;
+        const TargetGroupPtr whole = make_group("p", targets, labels, key);
+        CHECK(whole->source() == "pod/ns/p");
+        CHECK(whole->labels().to_map() == labels);
+        CHECK(whole->share_key() == key);
+        check_reads_like(*whole, targets);
+        CHECK((*whole == *make_group("p", targets, labels)) == (key == 0));
+        const TargetGroupPtr in_parts = make_in_parts(targets, random, key);
+        CHECK(in_parts->source() == "endpoints/ns/e");
+        CHECK(in_parts->share_key() == key);
+        check_reads_like(*in_parts, targets);
     }
 }
 

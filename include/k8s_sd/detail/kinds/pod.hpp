@@ -11,12 +11,17 @@
 #include "k8s_sd/detail/kinds/shared/workload.hpp"
 #include "k8s_sd/detail/objects/label_object.hpp"
 
+#include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -202,10 +207,10 @@ struct PodPort {
     };
 
     LabelBlockPtr labels;
-    LabelBlockPtr container_id;
     std::int32_t number = 0;
-    std::uint16_t container = 0;  ///< index among all containers, regular ones first
-    bool declared : 1 = false;    ///< false: the container has no ports
+    /// Only ports of one container have the same: the place of its ID, see PodContent.
+    std::uint32_t container : 28 = 0;
+    bool declared : 1 = false;  ///< false: the container has no ports
     bool init : 1 = false;
     bool sidecar : 1 = false;  ///< an init container with restartPolicy Always
     bool terminated : 1 = false;
@@ -213,9 +218,81 @@ struct PodPort {
     friend bool operator==(const PodPort& a, const PodPort& b) noexcept {
         return a.number == b.number && a.container == b.container && a.declared == b.declared &&
                a.init == b.init && a.sidecar == b.sidecar && a.terminated == b.terminated &&
-               same(a.labels, b.labels) && same(a.container_id, b.container_id);
+               same(a.labels, b.labels);
     }
 };
+
+/// The content of a pod: pointers to the blocks that it shares with other pods, its ports, and in
+/// the same allocation the blocks of this pod alone: `info`, and the ID of each container. It is
+/// not in the allocation of the PodObject, because target groups keep it.
+class PodContent final : public BlockOwner {
+ public:
+    using Ports = boost::container::small_vector<PodPort, 8>;
+
+    /// \param ports  moved from
+    /// \param own    the blocks of this pod; moved from
+    static boost::intrusive_ptr<const PodContent> make(LabelBlockPtr namespace_name,
+                                                       Metadata metadata, Ports& ports,
+                                                       BlockBatch& own) {
+        const std::size_t bytes = sizeof(PodContent) + ports.size() * sizeof(PodPort) + own.bytes();
+        return new (::operator new(bytes))
+            PodContent(std::move(namespace_name), std::move(metadata), ports, own);
+    }
+    ~PodContent() override {
+        // The ports of a container follow each other.
+        const LabelBlock* last = &info();
+        for (const PodPort& port : ports()) {
+            const LabelBlock* const id = &container_id(port);
+            if (id != std::exchange(last, id)) std::destroy_at(id);
+        }
+        std::destroy_at(&info());
+        std::destroy(ports().begin(), ports().end());
+    }
+    // The allocation is larger than the class, so it must not be freed by the class's size.
+    static void operator delete(void* memory) noexcept { ::operator delete(memory); }
+
+    const LabelBlockPtr& namespace_name() const noexcept { return namespace_name_; }
+    const Metadata& metadata() const noexcept { return metadata_; }
+    std::span<const PodPort> ports() const noexcept {
+        return {reinterpret_cast<const PodPort*>(this + 1), ports_};
+    }
+    const LabelBlock& info() const noexcept { return own_block(0); }
+    const LabelBlock& container_id(const PodPort& port) const noexcept {
+        return own_block(port.container);
+    }
+
+    friend bool operator==(const PodContent& a, const PodContent& b) noexcept {
+        const auto same_ports = [&](const PodPort& x, const PodPort& y) {
+            return x == y && a.container_id(x) == b.container_id(y);
+        };
+        return a.info() == b.info() && a.metadata_ == b.metadata_ &&
+               std::ranges::equal(a.ports(), b.ports(), same_ports);
+    }
+
+ private:
+    PodContent(LabelBlockPtr namespace_name, Metadata metadata, Ports& ports,
+               BlockBatch& own) noexcept
+        : ports_(static_cast<std::uint32_t>(ports.size())),
+          namespace_name_(std::move(namespace_name)),
+          metadata_(std::move(metadata)) {
+        auto* port_memory = reinterpret_cast<PodPort*>(this + 1);
+        std::uninitialized_move(ports.begin(), ports.end(), port_memory);
+        own.make_in(port_memory + ports.size(), *this);
+    }
+    /// \param place  the distance from the first block, in units of a block's alignment
+    const LabelBlock& own_block(std::size_t place) const noexcept {
+        const auto* first = reinterpret_cast<const char*>(ports().data() + ports_);
+        return *reinterpret_cast<const LabelBlock*>(first + place * alignof(LabelBlock));
+    }
+
+    std::uint32_t ports_;  // first, because the count of references has four bytes as well
+    LabelBlockPtr namespace_name_;
+    Metadata metadata_;
+};
+
+static_assert(sizeof(PodContent) % alignof(PodPort) == 0);
+static_assert(sizeof(PodPort) % alignof(LabelBlock) == 0);
+static_assert(BlockBatch::max_bytes / alignof(LabelBlock) < std::size_t{1} << 28U);
 
 class PodObject : public LabelObject {
  public:
@@ -233,40 +310,40 @@ class PodObject : public LabelObject {
     };
 
     PodObject(const api::Pod& pod, const RoleOptions& options, LabelFactory& factory);
-    Labels metadata_labels() const noexcept override { return metadata.labels(); }
-    bool same_content(const Object& other) const noexcept override;
+    Labels metadata_labels() const noexcept override { return content().metadata().labels(); }
+    bool same_content(const Object& other) const noexcept override {
+        return content() == static_cast<const PodObject&>(other).content();
+    }
 
-    std::string_view ip() const noexcept { return info->value(ip_position); }
-    std::string_view node_name() const noexcept { return info->value(node_name_position); }
+    const PodContent& content() const noexcept { return *content_; }
+    std::string_view ip() const noexcept { return info(ip_position); }
+    std::string_view node_name() const noexcept { return info(node_name_position); }
     std::string_view controller_kind() const noexcept {
-        return has_controller() ? info->value(controller_kind_position) : std::string_view();
+        return has_controller() ? info(controller_kind_position) : std::string_view();
     }
     std::string_view controller_name() const noexcept {
-        return has_controller() ? info->value(controller_name_position) : std::string_view();
+        return has_controller() ? info(controller_name_position) : std::string_view();
     }
     /// Whether the phase is Succeeded or Failed.
     bool finished() const noexcept {
-        const std::string_view phase = info->value(phase_position);
+        const std::string_view phase = info(phase_position);
         return phase == "Succeeded" || phase == "Failed";
     }
 
-    LabelBlockPtr namespace_name;
-    LabelBlockPtr info;
-    Metadata metadata;
-    std::vector<PodPort> ports;
-
  private:
     void collect(std::vector<LabelBlockPtr>& blocks) const override {
-        blocks.insert(blocks.end(), {namespace_name, info});
-        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+        blocks.insert(blocks.end(), {content().namespace_name(), LabelBlockPtr(&content().info())});
+        const auto& metadata = content().metadata().blocks;
+        blocks.insert(blocks.end(), metadata.begin(), metadata.end());
     }
-    void add_containers(const std::vector<api::Container>& containers,
-                        const std::vector<api::ContainerStatus>& statuses, bool init,
-                        LabelFactory& factory);
-
+    std::string_view info(Position position) const noexcept {
+        return content().info().value(position);
+    }
     bool has_controller() const noexcept {
-        return info->shape().entries().size() > controller_kind_position;
+        return content().info().shape().entries().size() > controller_kind_position;
     }
+
+    boost::intrusive_ptr<const PodContent> content_;
 };
 
 /// The status of the Ready condition in lower case; "unknown" if missing.
@@ -277,7 +354,7 @@ inline std::string pod_ready(const api::Pod& pod) {
     return "unknown";
 }
 
-inline LabelBlockPtr pod_info(const api::Pod& pod, LabelFactory& factory) {
+inline void add_pod_info(const api::Pod& pod, LabelFactory& factory, BlockBatch& own) {
     auto labels = factory.block();
     labels.add_at(PodObject::name_position, "__meta_kubernetes_pod_name", pod.metadata.name)
         .add_at(PodObject::ip_position, "__meta_kubernetes_pod_ip", pod.status.pod_ip)
@@ -294,22 +371,7 @@ inline LabelBlockPtr pod_info(const api::Pod& pod, LabelFactory& factory) {
             .add_at(PodObject::controller_name_position, "__meta_kubernetes_pod_controller_name",
                     controller->name);
     }
-    return labels.make();
-}
-
-inline PodObject::PodObject(const api::Pod& pod, const RoleOptions&, LabelFactory& factory)
-    : LabelObject(Kind::pod, pod.metadata.uid),
-      namespace_name(namespace_label(factory, pod.metadata.namespace_)),
-      info(pod_info(pod, factory)),
-      metadata(make_metadata(pod_metadata_names, pod.metadata, factory)) {
-    set_key(namespace_name->only_value(), info->value(name_position));
-    std::size_t count = 0;
-    for (const auto* containers : {&pod.spec.containers, &pod.spec.init_containers}) {
-        for (const auto& c : *containers) count += c.ports.empty() ? 1 : c.ports.size();
-    }
-    ports.reserve(count);
-    add_containers(pod.spec.containers, pod.status.container_statuses, false, factory);
-    add_containers(pod.spec.init_containers, pod.status.init_container_statuses, true, factory);
+    labels.add_to(own);
 }
 
 /// The statuses of containers by name; of several the first one, as in both programs.
@@ -337,20 +399,21 @@ class ContainerStatuses {
     boost::unordered_flat_map<std::string_view, const api::ContainerStatus*, SeededHash> by_name_;
 };
 
-inline void PodObject::add_containers(const std::vector<api::Container>& containers,
-                                      const std::vector<api::ContainerStatus>& statuses, bool init,
-                                      LabelFactory& factory) {
-    auto position = static_cast<std::uint16_t>(ports.empty() ? 0 : ports.back().container + 1);
+inline void add_containers(const std::vector<api::Container>& containers,
+                           const std::vector<api::ContainerStatus>& statuses, bool init,
+                           LabelFactory& factory, PodContent::Ports& ports, BlockBatch& own) {
     const ContainerStatuses status_of(statuses);
     for (const api::Container& container : containers) {
         const api::ContainerStatus* const status = status_of(container.name);
         PodPort port;
-        port.container = position++;
         port.init = init;
         port.sidecar = init && container.restart_policy == "Always";
         port.terminated = status != nullptr && status->state.terminated.has_value();
         const std::string_view id = status != nullptr ? status->container_id : std::string_view();
-        port.container_id = factory.block().add("__meta_kubernetes_pod_container_id", id).make();
+        const std::size_t place =
+            factory.block().add("__meta_kubernetes_pod_container_id", id).add_to(own) /
+            alignof(LabelBlock);
+        port.container = static_cast<std::uint32_t>(place) & 0xFFFFFFFU;
         const auto add_port = [&](const api::ContainerPort* declared) {
             auto labels = factory.block();
             labels
@@ -380,16 +443,28 @@ inline void PodObject::add_containers(const std::vector<api::Container>& contain
     }
 }
 
+inline boost::intrusive_ptr<const PodContent> pod_content(const api::Pod& pod,
+                                                          LabelFactory& factory) {
+    BlockBatch& own = factory.batch();
+    add_pod_info(pod, factory, own);
+    PodContent::Ports ports;
+    add_containers(pod.spec.containers, pod.status.container_statuses, false, factory, ports, own);
+    add_containers(pod.spec.init_containers, pod.status.init_container_statuses, true, factory,
+                   ports, own);
+    return PodContent::make(namespace_label(factory, pod.metadata.namespace_),
+                            make_metadata(pod_metadata_names, pod.metadata, factory), ports, own);
+}
+
+inline PodObject::PodObject(const api::Pod& pod, const RoleOptions&, LabelFactory& factory)
+    : LabelObject(Kind::pod, pod.metadata.uid), content_(pod_content(pod, factory)) {
+    set_key(content().namespace_name()->only_value(), info(name_position));
+}
+
 /// The labels of a declared port with another protocol.
 inline LabelBlockPtr with_protocol(LabelFactory& factory, const PodPort& port,
                                    std::string_view protocol) {
     if (port.labels->value(PodPort::protocol_position) == protocol) return port.labels;
     return factory.with_value(*port.labels, PodPort::protocol_position, protocol);
-}
-
-inline bool PodObject::same_content(const Object& other) const noexcept {
-    const auto& o = static_cast<const PodObject&>(other);
-    return same(info, o.info) && metadata == o.metadata && ports == o.ports;
 }
 
 /// attach_metadata.deployment, .job and .cronjob: the workload behind a pod's controller.
@@ -419,8 +494,8 @@ inline void attach_workload(const PodObject& pod, GeneratorContext& g) {
 
 /// Adds the common labels of a pod's targets in any role, except the namespace.
 inline void add_pod_labels(const PodObject& pod, GeneratorContext& g) {
-    g.group.add(pod.info);
-    pod.metadata.add_to(g.group);
+    g.group.add(pod.content().info());
+    pod.content().metadata().add_to(g.group);
     attach_workload(pod, g);
 }
 
@@ -443,16 +518,17 @@ inline void pod_targets(const PodObject& pod, GeneratorContext& g) {
     const DialectRules& rules = *g.options.rules;
     if (rules.skips_finished_pods && pod.finished()) return;
     if (lacks_needed_node(g, pod.node_name())) return;
-    g.group.add(pod.namespace_name);
+    g.group.add(pod.content().namespace_name());
     add_pod_labels(pod, g);
     attach_node(g, pod.node_name());
     attach_namespace(g, pod.ns());
     add_targets(g, [&] {
         std::string address;
-        for (const PodPort& port : pod.ports) {
+        const PodContent& content = pod.content();
+        for (const PodPort& port : content.ports()) {
             if (rules.skips_terminated_containers && port.terminated) continue;
             write_pod_address(pod, port, g.options, address);
-            g.group.begin_target(address).add(port.labels).add(port.container_id);
+            g.group.begin_target(address).add(port.labels).add(content.container_id(port));
         }
     });
 }

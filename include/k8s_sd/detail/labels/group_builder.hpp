@@ -46,6 +46,11 @@ class GroupBuilder {
         if (block) (in_common_ ? common_ : blocks_).push_back(block);
         return *this;
     }
+    /// For a block of an owner, which is never null.
+    GroupBuilder& add(const LabelBlock& block) {
+        (in_common_ ? common_ : blocks_).emplace_back(&block);
+        return *this;
+    }
     /// \param address  the value of `__address__`; empty: it is in a block
     GroupBuilder& begin_target(std::string_view address = {}) {
         in_common_ = false;

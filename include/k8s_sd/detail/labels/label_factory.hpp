@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/hash.hpp"
+#include "k8s_sd/detail/labels/block_batch.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/labels.hpp"
 
@@ -121,6 +122,11 @@ class LabelFactory {
             if (factory_.names_.empty()) return nullptr;
             return LabelBlock::make(factory_.literal_shape(), factory_.packed_);
         }
+        /// For values unique to one object whose blocks have an owner.
+        /// \returns see BlockBatch::add()
+        std::size_t add_to(BlockBatch& batch) {
+            return batch.add(factory_.literal_shape(), factory_.packed_);
+        }
         /// For values repeated across objects or targets.
         LabelBlockPtr make_shared() {
             if (factory_.names_.empty()) return nullptr;
@@ -137,6 +143,11 @@ class LabelFactory {
     };
 
     BlockBuilder block() { return BlockBuilder(*this); }
+    /// An empty batch, for the blocks of one object. Its memory is kept for the next one.
+    BlockBatch& batch() noexcept {
+        batch_.clear();
+        return batch_;
+    }
 
     /// Labels made from a map; null if it is empty. As in Kubernetes' decoders, the last value of a
     /// repeated key counts.
@@ -267,6 +278,7 @@ class LabelFactory {
     std::vector<std::string_view> names_;
     std::string packed_;
     std::string raw_keys_;
+    BlockBatch batch_;
     RecentCache<LabelShapePtr> literal_shapes_{256};
     RecentCache<boost::intrusive_ptr<FamilyShape>> family_shapes_{1024};
     RecentCache<LabelBlockPtr> blocks_{16384};

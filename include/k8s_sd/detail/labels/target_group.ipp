@@ -19,7 +19,8 @@ TargetGroupPtr TargetGroup::make(std::string_view source, std::span<detail::Labe
         if (part && part->size() > part->regular()) ++count.all;
     }
     const std::size_t bytes = sizeof(TargetGroup) + blocks.size_bytes() + sizeof(PartCount) +
-                              count.all * sizeof(detail::PlacedPart) + source.size();
+                              count.all * sizeof(detail::PlacedPart) + key_size(share_key) +
+                              source.size();
     return new (::operator new(bytes)) TargetGroup(source, blocks, parts, count, share_key);
 }
 
@@ -27,26 +28,29 @@ TargetGroup::TargetGroup(std::string_view source, std::span<detail::LabelBlockPt
                          std::span<detail::PlacedPart> parts, PartCount count,
                          std::uint64_t share_key) noexcept
     : targets_(0),
-      share_key_(share_key),
-      blocks_(static_cast<std::uint32_t>(blocks.size())),
-      source_size_(static_cast<std::uint32_t>(source.size()) & 0x7FFFFFFFU),
-      in_parts_(true) {
+      in_parts_(true),
+      has_share_key_(share_key != 0),
+      own_end_{static_cast<std::uint32_t>(blocks.size()),
+               static_cast<std::uint32_t>(source.size())} {
     auto* block_memory = reinterpret_cast<detail::LabelBlockPtr*>(this + 1);
     auto* count_memory = reinterpret_cast<PartCount*>(block_memory + blocks.size());
     auto* part_memory = reinterpret_cast<detail::PlacedPart*>(count_memory + 1);
     std::uninitialized_move(blocks.begin(), blocks.end(), block_memory);
     new (count_memory) PartCount(count);
+    std::uint32_t targets = 0;
     for (const detail::PlacedPart& placed : parts) {
-        targets_ += placed.part ? static_cast<std::uint32_t>(placed.part->regular()) : 0U;
+        targets += placed.part ? static_cast<std::uint32_t>(placed.part->regular()) : 0U;
     }
     auto* extra = part_memory + parts.size();
     for (const detail::PlacedPart& placed : parts) {
         if (!placed.part || placed.part->size() == placed.part->regular()) continue;
-        new (extra++) detail::PlacedPart{placed.part, targets_, 1};
-        targets_ += static_cast<std::uint32_t>(placed.part->size() - placed.part->regular());
+        new (extra++) detail::PlacedPart{placed.part, targets, 1};
+        targets += static_cast<std::uint32_t>(placed.part->size() - placed.part->regular());
     }
+    targets_ = targets & max_targets;
     std::uninitialized_move(parts.begin(), parts.end(), part_memory);
-    std::uninitialized_copy(source.begin(), source.end(), reinterpret_cast<char*>(extra));
+    char* const text_memory = write_key(extra, share_key);
+    source.copy(text_memory, source.size());
 }
 
 Labels TargetGroup::in_part(std::size_t target) const noexcept {
@@ -83,7 +87,7 @@ bool TargetGroup::has_parts_of(const TargetGroup& other) const noexcept {
 
 bool TargetGroup::equals(const TargetGroup& other) const noexcept {
     if (this == &other) return true;
-    if (share_key_ != other.share_key_) return false;
+    if (share_key() != other.share_key()) return false;
     if (targets_ != other.targets_ || labels() != other.labels()) return false;
     if (in_parts_ && other.in_parts_ && has_parts_of(other)) return true;
     // Different parts can contain the same targets.

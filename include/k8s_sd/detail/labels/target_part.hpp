@@ -15,8 +15,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The end of a target in the blocks and in the addresses of all targets. No other target has its
-/// address, so that is stored beside the blocks: a block for it would take 48 bytes and a pointer.
+/// The end of a target in the blocks and in the text of all targets, which has their addresses. No
+/// other target has its address: a block for it would take 48 bytes and a pointer.
 struct TargetEnd {
     std::uint32_t blocks = 0;
     std::uint32_t address = 0;

@@ -104,7 +104,7 @@ class BackingPods {
         const bool elsewhere = pod.ns() != ns_;
         const bool prefers_service = extra_target && has_service_;
         if (rules.writes_namespace_of_pod_elsewhere && elsewhere && !prefers_service) {
-            g.group.add(pod.namespace_name);
+            g.group.add(pod.content().namespace_name());
         }
         add_pod_labels(pod, g);
         if (!rules.attaches_through_pod_or_service) return;
@@ -122,7 +122,7 @@ class BackingPods {
         g.group.begin_extra_targets();
         if (pod.ip().empty()) return;
         bool begun = false;
-        for (const PodPort& port : pod.ports) {
+        for (const PodPort& port : pod.content().ports()) {
             if (g.group.overfull()) return;
             if (!port.declared || !is_endpoint_port(port, g.options)) continue;
             if (std::binary_search(covered.begin(), covered.end(), port.number)) continue;
@@ -153,7 +153,7 @@ class BackingPods {
             }
             return found;
         };
-        if (pod.ports.size() <= few_ports) return ports_with(pod.ports);
+        if (pod.content().ports().size() <= few_ports) return ports_with(pod.content().ports());
         return ports_with(same_number(pod, number));
     }
 
@@ -167,7 +167,7 @@ class BackingPods {
         const auto [it, is_new] = sorted_.try_emplace(&pod);
         SortedPorts& ports = it->second;
         if (is_new) {
-            ports.assign(pod.ports.begin(), pod.ports.end());
+            ports.assign(pod.content().ports().begin(), pod.content().ports().end());
             std::ranges::stable_sort(ports, {}, &PodPort::number);
         }
         const auto range = std::ranges::equal_range(ports, number, {}, &PodPort::number);
