@@ -38,6 +38,8 @@ bool Relabeler::apply(MutableLabels& labels) const {
         detail::RelabelBudget budget(impl_->limits);
         const std::vector<detail::SharedRulePtr>& compiled = impl_->compiled;
         std::size_t at = 0;
+        constexpr std::size_t few_rules = 4;
+        if (compiled.size() > few_rules) labels.index_names();
         try {
             for (; at < compiled.size(); ++at) {
                 if (!compiled[at]->compiled().apply(labels, budget)) return false;
