@@ -122,8 +122,8 @@ struct ReferenceRequest {
 };
 
 /// Whether each monitor is admitted, with all its references: no more than `max` different objects
-/// are watched. Namespaces get fair shares, see grant_fairly(), so the result depends on the present
-/// monitors only.
+/// are watched. Namespaces get fair shares, see grant_fairly(), so that the result depends on the
+/// present monitors only.
 std::vector<bool> admit_references(const std::vector<ReferenceRequest>&, std::size_t max);
 
 }  // namespace k8s_sd::inline v0::detail
