@@ -3,6 +3,7 @@
 #include "k8s_sd/monitors/monitor.hpp"
 
 #include <boost/json/value.hpp>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -48,6 +49,8 @@ class ObjectView {
     /// The member of an object.
     /// \param key  must outlive the view
     ObjectView operator[](std::string_view key) const;
+    template <std::same_as<std::string> Temporary>
+    ObjectView operator[](Temporary&& key) const = delete;
     /// Whether the member is there, even if it is empty.
     bool has(std::string_view key) const { return member(key) != nullptr; }
     /// The items of a list; empty if absent.
