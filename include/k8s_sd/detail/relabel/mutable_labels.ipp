@@ -127,8 +127,13 @@ void MutableLabels::erase(std::string_view name) {
 
 void MutableLabels::sort() {
     forget_places();
-    std::sort(labels_.begin(), labels_.end(),
-              [](const Label& a, const Label& b) { return a.name < b.name; });
+    // Most names differ in their first byte: that is cheaper than to compare all of them.
+    const auto first = [](const Label& label) {
+        return label.name.empty() ? 0 : static_cast<unsigned char>(label.name.front());
+    };
+    std::sort(labels_.begin(), labels_.end(), [&](const Label& a, const Label& b) {
+        return first(a) == first(b) ? a.name < b.name : first(a) < first(b);
+    });
 }
 
 LabelMap MutableLabels::to_map() const {
