@@ -108,8 +108,21 @@ TEST_CASE("JobMaker: files with credentials can be denied") {
     MonitorSourceConfig config;
     config.deny_file_access = true;
     Maker maker(config);
-    CHECK_THROWS_AS(maker.make("j", "{'bearer_token_file': '/token'}"), ConfigError);
-    CHECK_NOTHROW(maker.make("j", "{'authorization': {'credentials': 'token'}}"));
+    for (const char* const keys :
+         {"{'bearer_token_file': '/f'}", "{'basic_auth': {'username': 'u', 'password_file': '/f'}}",
+          "{'basic_auth': {'username_file': '/f', 'password': 'p'}}",
+          "{'authorization': {'credentials_file': '/f'}}", "{'tls_config': {'ca_file': '/f'}}",
+          "{'oauth2': {'client_id': 'i', 'token_url': 'http://a', 'client_secret_file': '/f'}}",
+          "{'oauth2': {'client_id': 'i', 'token_url': 'http://a', 'client_secret': 's', "
+          "'tls_config': {'ca_file': '/f'}}}",
+          "{'http_headers': {'X': {'files': ['/f']}}}", "{'proxy_bearer_token_file': '/f'}",
+          "{'proxy_basic_auth': {'username': 'u', 'password_file': '/f'}}",
+          "{'proxy_tls_config': {'cert_file': '/f', 'key_file': '/f'}}"}) {
+        CAPTURE(keys);
+        CHECK_THROWS_AS(maker.make("j", keys), ConfigError);
+    }
+    CHECK_NOTHROW(maker.make("j", "{'authorization': {'credentials': 'token'}, "
+                                  "'proxy_basic_auth': {'username': 'u', 'password_file': ''}}"));
 }
 
 TEST_CASE("JobMaker: jobs share an equal discovery, also one with a server of its own") {

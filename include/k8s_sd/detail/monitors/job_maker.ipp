@@ -4,6 +4,7 @@
 #include "k8s_sd/relabel/relabeler.hpp"
 
 #include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <algorithm>
 #include <memory>
@@ -36,11 +37,46 @@ void replace_all(std::string& text, std::string_view what, std::string_view valu
     }
 }
 
+bool names_files(const TlsConfig& tls) {
+    return !tls.ca_file.empty() || !tls.cert_file.empty() || !tls.key_file.empty();
+}
+
+bool names_files(const std::vector<HttpHeader>& headers) {
+    return std::any_of(headers.begin(), headers.end(),
+                       [](const HttpHeader& header) { return !header.file.empty(); });
+}
+
+bool names_files(const AuthConfig& auth) {
+    if (!auth.bearer_token_file.empty() || !auth.username_file.empty() ||
+        !auth.password_file.empty()) {
+        return true;
+    }
+    return auth.oauth2 &&
+           (!auth.oauth2->client_secret_file.empty() || names_files(auth.oauth2->tls) ||
+            names_files(auth.oauth2->headers) || names_files(auth.oauth2->proxy.connect_headers));
+}
+
+/// Whether the key of an HTTP client, or one within its value, names a file.
+bool names_files(std::string_view key, const boost::json::value& value) {
+    if (key.ends_with("_file")) return value.is_string() && !value.get_string().empty();
+    const boost::json::object* section = value.if_object();
+    return section && std::any_of(section->begin(), section->end(), [](const auto& entry) {
+               return names_files(entry.key(), entry.value());
+           });
+}
+
 /// Whether the job reads credentials or TLS material from files.
-bool names_files(const ScrapeClient& client) {
-    const auto is_set = [](const std::string& file) { return !file.empty(); };
-    return is_set(client.auth.bearer_token_file) || is_set(client.tls.ca_file) ||
-           is_set(client.tls.cert_file) || is_set(client.tls.key_file);
+bool names_files(const ScrapeJob& job) {
+    const ScrapeClient& client = *job.client;
+    if (names_files(client.auth) || names_files(client.tls) || names_files(client.headers) ||
+        names_files(client.proxy.connect_headers)) {
+        return true;
+    }
+    // Those for the proxy are handed to the host unread.
+    return std::any_of(job.settings.begin(), job.settings.end(), [](const auto& setting) {
+        const auto& [key, value] = setting;
+        return key.starts_with("proxy_") && names_files(key, boost::json::parse(value.json));
+    });
 }
 
 }  // namespace
@@ -65,8 +101,8 @@ JobMaker::Made JobMaker::make(const std::string& object, const GeneratedJob& gen
                               const std::vector<Made>& before, PatternBudget& patterns) {
     ScrapeJob job = reader_->read(generated.config);
     job.discovery.configs = adapted(job.discovery.configs);
-    if (config_.deny_file_access && names_files(*job.client)) {
-        throw ConfigError("tls_config or authorization",
+    if (config_.deny_file_access && names_files(job)) {
+        throw ConfigError("tls_config or credentials",
                           "credentials and TLS material must not be in files "
                           "(deny_fs_access_through_sms)");
     }
