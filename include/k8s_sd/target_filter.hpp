@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/shared_values.hpp"
 #include "k8s_sd/target_group.hpp"
 
 #include <compare>
@@ -26,7 +27,7 @@ struct K8S_SD_EXPORT TargetFilter {
     /// hides a target beyond RelabelLimits.
     static constexpr std::size_t max_value_bytes = std::size_t{32} << 10;
 
-    std::vector<LabelCondition> conditions{};  ///< all of them must be met
+    SharedList<LabelCondition> conditions{};  ///< all of them must be met
     auto operator<=>(const TargetFilter&) const = default;
 
     /// Whether all targets pass.

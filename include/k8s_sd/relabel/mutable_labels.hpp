@@ -48,6 +48,10 @@ class K8S_SD_EXPORT MutableLabels {
         return it == labels.end() ? nullptr : &*it;
     }
 
+    /// Prepares for many calls of get(), set() and append_if_absent(): they find labels without
+    /// searching all of them, until a label is erased, or all are sorted. Large sets need no
+    /// preparation.
+    void index_names() noexcept;
     /// Removes all labels and strings; keeps the memory, except the excess of a huge target.
     void clear() noexcept;
     /// The value of a label; empty if there is none.
@@ -90,16 +94,23 @@ class K8S_SD_EXPORT MutableLabels {
 
  private:
     class Places;
+    static constexpr std::size_t max_chained = 255;
 
     /// The index of a label; labels_.size() if there is none.
     std::size_t index_of(std::string_view name) const noexcept;
     /// The same; builds the index of all labels first if worthwhile.
     std::size_t search(std::string_view name);
+    void chain(std::size_t i) noexcept;
     void forget_places() noexcept;
 
     std::vector<Label> labels_;
     std::deque<std::string> texts_;  // a deque, for stable addresses of its strings
     std::size_t texts_in_use_ = 0;
+    /// Whether labels whose names have equal hashes form a chain, see index_names().
+    bool is_chained_ = false;
+    // The index of a label, plus one; 0: there is none.
+    std::array<std::uint8_t, 256> heads_{};         ///< by hash: the first label of the chain
+    std::array<std::uint8_t, max_chained> next_{};  ///< by label: the next one in its chain
     /// Index of the labels by name; only in large sets, which take long to search.
     std::unique_ptr<Places> places_;
     std::size_t searches_ = 0;  ///< number of searches without places_, in a large set

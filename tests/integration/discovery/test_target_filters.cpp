@@ -143,7 +143,7 @@ TEST_CASE_METHOD(FilterJobs, "Job filters: the interval stays after another filt
     slow.min_update_interval = std::chrono::seconds(10);
     settle_with({slow});
     CHECK(host.take_diffs() == "a(full): 1(full)[~p1]");
-    slow.filter.conditions.front().values.push_back("z");
+    slow.filter.conditions.edit(0, [](LabelCondition& c) { c.values.push_back("z"); });
     host.manager->change_jobs({slow}, {});
     settle();
     label("p2", "x");
@@ -162,7 +162,7 @@ TEST_CASE_METHOD(FilterJobs, "Job filters: another filter without news hurries n
     CHECK(host.take_diffs() == "a(full): 1(full)[~p1]");
     label("p2", "x");
     settle();
-    slow.filter.conditions.front().values.push_back("z");
+    slow.filter.conditions.edit(0, [](LabelCondition& c) { c.values.push_back("z"); });
     host.manager->change_jobs({slow}, {});
     settle();
     CHECK(host.take_diffs() == "");

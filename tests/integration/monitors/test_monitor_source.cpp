@@ -4,6 +4,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,32 @@ TEST_CASE("MonitorSource: a changed monitor changes its jobs only, an equal one 
     monitors.settle();
     CHECK(monitors.take() == Lines{"-serviceMonitor/a/web/0"});
     CHECK(monitors.why("a", "web") == "none");
+}
+
+TEST_CASE("MonitorSource: one change costs its own jobs and the same handlers, of few or many") {
+    const auto handlers_of_change = [](std::size_t count) {
+        Monitors monitors;
+        for (std::size_t i = 0; i < count; ++i) {
+            monitors.service_monitor("a", "m" + std::to_string(i), "http");
+        }
+        monitors.start();
+        monitors.take();
+        const std::vector<MonitorJobPtr> before = monitors.source->jobs();
+        const auto generations = monitors.source->status().generations;
+        REQUIRE(before.size() == count);
+
+        monitors.service_monitor("a", "m1", "metrics");
+        const std::size_t handlers = monitors.settle();  // without any time
+        CHECK(monitors.take() == Lines{"+serviceMonitor/a/m1/0"});
+        CHECK(monitors.source->status().generations == generations + 1);
+        const std::vector<MonitorJobPtr> after = monitors.source->jobs();
+        REQUIRE(after.size() == count);
+        std::size_t replaced = 0;
+        for (std::size_t i = 0; i < count; ++i) replaced += after[i] != before[i];
+        CHECK(replaced == 1);
+        return handlers;
+    };
+    CHECK(handlers_of_change(1'000) == handlers_of_change(3));
 }
 
 TEST_CASE("MonitorSource: sources of one context share the watches of monitors") {

@@ -99,6 +99,11 @@ TEST_CASE("generate_additional: raw jobs get the rules of shards") {
     CHECK(generation.jobs[0].origin == "a");
     CHECK(generation.jobs[0].config.keys.at("relabel_configs").as_array().size() == 3);
     CHECK(generation.jobs[1].config.keys.at("relabel_configs").as_array().size() == 1);
+    generation = made("- {job_name: a, sample_limit: 1_000, label_limit: 0x10,\n"
+                      "   static_configs: [{targets: [x], labels: {v: 1.25}}]}\n");
+    REQUIRE(generation.jobs.size() == 1);
+    CHECK(generation.jobs[0].config.keys.at("sample_limit") == 1000);
+    CHECK(generation.jobs[0].config.keys.at("label_limit") == 16);
     CHECK(made("").jobs.empty());
     CHECK_FALSE(made("").refusal);
     CHECK(made("a: b").refusal);

@@ -54,4 +54,32 @@ TEST_CASE("The quota of monitors: a monitor that does not fit leaves the quota t
     CHECK(shared({{"a", {0, 0}}, {"b", {2, 2}}}, {.jobs = 1, .bytes = 1}) == "10");
 }
 
+TEST_CASE("QuotaUse: jobs may grow while all of them are within the limits") {
+    detail::QuotaUse use({.jobs = 3, .bytes = 100});
+    CHECK(use.has_room({0, 0}, {3, 100}));
+    CHECK_FALSE(use.has_room({0, 0}, {4, 1}));
+    use.replace_used({0, 0}, {2, 60});
+    CHECK(use.has_room({0, 0}, {1, 40}));
+    CHECK_FALSE(use.has_room({0, 0}, {1, 41}));
+    CHECK(use.has_room({1, 30}, {2, 70}));
+    use.replace_used({2, 60}, {1, 10});
+    CHECK(use.used() == MonitorQuota{1, 10});
+}
+
+TEST_CASE("QuotaUse: it is shared out anew if it does not suffice, before or after a change") {
+    detail::QuotaUse use({.jobs = 1, .bytes = 100});
+    use.replace_needed({0, 0}, {1, 50});
+    CHECK_FALSE(use.is_due());
+    use.replace_needed({0, 0}, {1, 1});
+    CHECK_FALSE(use.suffices());
+    CHECK(use.is_due());
+    use.set_due(false);
+    use.replace_needed({1, 1}, {0, 0});
+    CHECK(use.suffices());
+    CHECK(use.is_due());
+    use.set_due(false);
+    use.replace_needed({1, 50}, {0, 0});
+    CHECK_FALSE(use.is_due());
+}
+
 }  // namespace k8s_sd::test

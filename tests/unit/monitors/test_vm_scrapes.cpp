@@ -37,6 +37,23 @@ TEST_CASE("VMAgent: selection with and without selectAllByDefault") {
     CHECK_FALSE(selects("{'selectAllByDefault': true, 'daemonSetMode': true}", "mon"));
 }
 
+TEST_CASE("VMServiceScrape: an owner that denies files denies those of the proxy, too") {
+    MonitorFixture fixture = vm_fixture();
+    const auto fault = [&](const std::string& client) {
+        return fixture.reason(vm_service, "{'selector': {}, 'endpoints': [{'proxyURL': 'http://p', "
+                                          "'vm_scrape_params': {'proxy_client_config': {" +
+                                              client + "}}}]}");
+    };
+    for (const char* const client :
+         {"'bearer_token_file': '/t'", "'basic_auth': {'password_file': '/t'}"}) {
+        CAPTURE(client);
+        fixture.owner.deny_file_access = false;
+        CHECK(fault(client).empty());
+        fixture.owner.deny_file_access = true;
+        CHECK(fault(client).find("arbitraryFSAccessThroughSMs") != std::string::npos);
+    }
+}
+
 TEST_CASE("VMServiceScrape: a whole job") {
     const MonitorFixture fixture = vm_fixture(
         "{'enforcedNamespaceLabel': 'n', 'serviceScrapeRelabelTemplate': [{'target_label': 't',"

@@ -1,6 +1,8 @@
 #include "k8s_sd/relabel/mutable_labels.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <cstdint>
 #include <map>
 #include <random>
 #include <string>
@@ -91,11 +93,18 @@ TEST_CASE("MutableLabels: kept texts stay where they are until clear()") {
 }
 
 TEST_CASE("MutableLabels: finds what a map would find, whatever happened before") {
+    // Few labels, almost too many for chains, and too many.
+    const std::uint64_t names = GENERATE(5U, 40U, 260U, 400U);
+    // The second form has equal hashes: they depend on the size, and on two characters.
+    const bool is_hostile = GENERATE(false, true);
     std::mt19937_64 random(42);
-    const auto name_of = [](std::uint64_t i) { return "label_" + std::to_string(i % 400); };
+    const auto name_of = [&](std::uint64_t i) {
+        const std::string number = std::to_string(1'000 + i % names);
+        return is_hostile ? number + "_of_the_label" : "label_" + number;
+    };
     MutableLabels labels;
     std::map<std::string, std::string, std::less<>> model;
-    for (int i = 0; i < 20'000; ++i) {
+    for (int i = 0; i < 10'000; ++i) {
         const std::string name = name_of(random());
         switch (random() % 8) {
             case 0:
@@ -104,6 +113,8 @@ TEST_CASE("MutableLabels: finds what a map would find, whatever happened before"
             case 1: labels.set(labels.copy(name), ""), model.erase(name); break;
             case 2:
                 if (random() % 50 == 0) labels.sort();
+                if (random() % 50 == 0) labels.erase_empty();
+                if (random() % 20 == 0) labels.index_names();
                 break;
             default: labels.set(labels.copy(name), labels.copy(name)), model[name] = name;
         }

@@ -25,7 +25,7 @@ std::vector<LabelCondition> conditions(std::vector<RelabelRule> rules) {
     ScrapeConfig config;
     config.job_name = "job";
     config.relabel_configs = std::move(rules);
-    return target_filter(config).conditions;
+    return target_filter(config).conditions.copy();
 }
 
 const RelabelRule keep_app = rule(RelabelAction::keep, {"__meta_app"}, "a");

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/hash.hpp"
+#include "k8s_sd/detail/labels/label_shape.hpp"
 #include "k8s_sd/target_filter.hpp"
 #include "k8s_sd/target_group.hpp"
 
@@ -73,13 +74,16 @@ class K8S_SD_EXPORT FilterIndex {
         const std::vector<Shape*>* shapes;
     };
     using FoundLabels = std::vector<Found>;
+    /// Shapes of blocks without such labels: the targets of a group have mostly the same shapes.
+    using OtherShapes = std::vector<const LabelShape*>;
 
     Shape& shape_of(const LabelCondition&);
     void put(FilterOwner&, Shape&);
     void take_out(FilterOwner&) noexcept;
     void release(Shape&) noexcept;
     std::size_t cost(const LabelCondition&) const;
-    bool find(const Labels&, FoundLabels&) const;
+    bool find(const Labels&, OtherShapes&, FoundLabels&) const;
+    bool find_all(const Labels&, FoundLabels&) const;
     void look_up(const FoundLabels& target, const FoundLabels& group, Owners& candidates);
     void look_up(Shape&, const FoundLabels& target, const FoundLabels& group, Owners& candidates);
     Owners all() const;

@@ -1,4 +1,6 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/discovery/filter_index.hpp"
+#include "k8s_sd/detail/labels/label_block.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>
@@ -126,14 +128,15 @@ FilterIndex::Owners FilterIndex::passing(const TargetGroup& group) {
     if (size_ == all_pass_.size()) return passing;
     FoundLabels common;
     FoundLabels own;
+    OtherShapes others;
     Owners of_group;  // candidates of the targets without found labels of their own
     bool has_of_group = false;
     Owners of_target;
     boost::unordered_flat_set<FilterOwner*> known;
-    if (find(group.labels(), common)) return all();
+    if (find(group.labels(), others, common)) return all();
     for (std::size_t i = 0; i < group.size(); ++i) {
         own.clear();
-        if (find(group[i], own)) return all();
+        if (find(group[i], others, own)) return all();
         const bool is_of_group = own.empty();
         if (!is_of_group || !has_of_group) {
             Owners& candidates = is_of_group ? of_group : of_target;
@@ -152,7 +155,25 @@ FilterIndex::Owners FilterIndex::passing(const TargetGroup& group) {
 
 /// Finds the labels that some shape has.
 /// \returns whether any value is so long that all filters pass
-bool FilterIndex::find(const Labels& labels, FoundLabels& found) const {
+bool FilterIndex::find(const Labels& labels, OtherShapes& others, FoundLabels& found) const {
+    constexpr std::size_t max_others = 16;  // they are searched for each block
+    if (find_all(Access::make<Labels>(nullptr, nullptr, Access::address(labels)), found)) {
+        return true;
+    }
+    for (const LabelBlockPtr& block : Access::blocks(labels)) {
+        if (!block) continue;
+        const bool is_small = block->packed().size() <= TargetFilter::max_value_bytes;
+        const LabelShape* const shape = &block->shape();
+        if (is_small && std::find(others.begin(), others.end(), shape) != others.end()) continue;
+        const std::size_t before = found.size();
+        if (find_all(Access::make<Labels>(&block, &block + 1), found)) return true;
+        if (found.size() == before && others.size() < max_others) others.push_back(shape);
+    }
+    return false;
+}
+
+/// The same, label by label.
+bool FilterIndex::find_all(const Labels& labels, FoundLabels& found) const {
     for (const auto [name, value] : labels) {
         if (value.size() > TargetFilter::max_value_bytes) return true;
         if (labels_of_size_[name.size() % labels_of_size_.size()] == 0) continue;

@@ -301,7 +301,7 @@ class MonitorSource::Impl final : public detail::RunState {
         if (cancelled() || !timer_) return;
         constexpr std::size_t monitors_at_once = 32;
         std::vector<std::string> log;
-        detail::MonitorTable::WatchChanges changes;
+        detail::WatchedReferences::Changes changes;
         detail::MonitorPlan plan;
         bool again = false;
         {
@@ -400,7 +400,7 @@ class MonitorSource::Impl final : public detail::RunState {
         return *cache;
     }
 
-    void follow(const detail::MonitorTable::WatchChanges& changes) {
+    void follow(const detail::WatchedReferences::Changes& changes) {
         // An object may have been released and requested again.
         for (const auto& object : changes.end) {
             followed_.erase(object);

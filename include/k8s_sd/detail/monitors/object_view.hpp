@@ -3,6 +3,7 @@
 #include "k8s_sd/monitors/monitor.hpp"
 
 #include <boost/json/value.hpp>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,22 +34,23 @@ class ObjectView {
  public:
     /// \param value  null: absent. The value must outlive the view.
     ObjectView(const boost::json::value* value, std::string path, Faults& faults)
-        : value_(value != nullptr && value->is_null() ? nullptr : value),
-          path_(std::move(path)),
-          faults_(&faults) {}
+        : ObjectView(value, std::move(path), std::nullopt, faults) {}
 
     bool is_absent() const noexcept { return value_ == nullptr; }
     bool is_object() const noexcept { return value_ != nullptr && value_->is_object(); }
     bool is_text() const noexcept { return value_ != nullptr && value_->is_string(); }
     explicit operator bool() const noexcept { return !is_absent(); }
-    const std::string& path() const noexcept { return path_; }
+    std::string path() const;
     /// The same value with paths relative to it.
     ObjectView as_root() const { return {value_, "", *faults_}; }
     /// Refuses the object because of this value.
     void refuse(std::string_view problem, std::string remedy) const;
 
     /// The member of an object.
+    /// \param key  must outlive the view
     ObjectView operator[](std::string_view key) const;
+    template <std::same_as<std::string> Temporary>
+    ObjectView operator[](Temporary&& key) const = delete;
     /// Whether the member is there, even if it is empty.
     bool has(std::string_view key) const { return member(key) != nullptr; }
     /// The items of a list; empty if absent.
@@ -80,12 +82,20 @@ class ObjectView {
     std::vector<std::string> texts(std::string_view key) const;
 
  private:
+    ObjectView(const boost::json::value* value, std::string around,
+               std::optional<std::string_view> key, Faults& faults)
+        : value_(value != nullptr && value->is_null() ? nullptr : value),
+          around_(std::move(around)),
+          key_(key),
+          faults_(&faults) {}
+
     const boost::json::value* member(std::string_view key) const;
-    std::string path_of(std::string_view key) const;
     void wrong_type(std::string_view wanted) const;
 
     const boost::json::value* value_;
-    std::string path_;
+    // The path is put together only if it is needed: most members are absent, and valid.
+    std::string around_;                   ///< the path of the object with this member
+    std::optional<std::string_view> key_;  ///< of the member; nullopt: `around_` is the path
     Faults* faults_;
 };
 

@@ -13,29 +13,19 @@ std::string_view text_view(const boost::json::string& text) { return {text.data(
 }  // namespace
 
 void ObjectView::refuse(std::string_view problem, std::string remedy) const {
-    faults_->add(path_ + (path_.empty() ? "" : ": ") + printable(problem), std::move(remedy));
+    const std::string at = path();
+    faults_->add(at + (at.empty() ? "" : ": ") + printable(problem), std::move(remedy));
 }
 
 void ObjectView::wrong_type(std::string_view wanted) const {
     refuse("must be " + std::string(wanted), "correct the type of the field");
 }
 
-std::string ObjectView::path_of(std::string_view key) const {
-    std::string path;
-    path.reserve(path_.size() + 1 + key.size());
-    path = path_;
+std::string ObjectView::path() const {
+    if (!key_) return around_;
+    std::string path = around_;
     if (!path.empty()) path += '.';
-    // The names of fields are printable; keys of labels may have any text.
-    constexpr std::size_t max_name = 64;
-    const bool is_name = key.size() <= max_name && std::all_of(key.begin(), key.end(), [](char c) {
-                             return c > ' ' && c <= '~';
-                         });
-    if (is_name) {
-        path += key;
-    } else {
-        path += printable(key);
-    }
-    return path;
+    return path += printable(*key_);
 }
 
 const boost::json::value* ObjectView::member(std::string_view key) const {
@@ -50,7 +40,7 @@ const boost::json::value* ObjectView::member(std::string_view key) const {
 }
 
 ObjectView ObjectView::operator[](std::string_view key) const {
-    return {member(key), path_of(key), *faults_};
+    return {member(key), path(), key, *faults_};
 }
 
 std::vector<ObjectView> ObjectView::items() const {
@@ -62,8 +52,9 @@ std::vector<ObjectView> ObjectView::items() const {
         return result;
     }
     result.reserve(list->size());
+    const std::string at = path();
     for (std::size_t i = 0; i < list->size(); ++i) {
-        result.push_back({&(*list)[i], path_ + "[" + std::to_string(i) + "]", *faults_});
+        result.push_back({&(*list)[i], at + "[" + std::to_string(i) + "]", *faults_});
     }
     return result;
 }
@@ -76,10 +67,11 @@ std::vector<std::pair<std::string_view, ObjectView>> ObjectView::members() const
         wrong_type("an object");
         return result;
     }
+    const std::string at = path();
     for (const auto& [key, value] : *object) {
         if (value.is_null()) continue;
         const std::string_view name(key.data(), key.size());
-        result.emplace_back(name, ObjectView(&value, path_of(name), *faults_));
+        result.emplace_back(name, ObjectView(&value, at, name, *faults_));
     }
     std::sort(result.begin(), result.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -149,8 +141,8 @@ std::vector<std::string> ObjectView::as_texts() const {
     for (const boost::json::value& item : *list) {
         const boost::json::string* text = item.if_string();
         if (text == nullptr && !item.is_null()) {
-            const std::string path = path_ + "[" + std::to_string(result.size()) + "]";
-            ObjectView(&item, path, *faults_).wrong_type("a text");
+            const std::string at = path() + "[" + std::to_string(result.size()) + "]";
+            ObjectView(&item, at, *faults_).wrong_type("a text");
         }
         result.emplace_back(text != nullptr ? text_view(*text) : std::string_view());
     }

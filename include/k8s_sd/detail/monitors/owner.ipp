@@ -67,10 +67,10 @@ class OwnerReader {
         for (std::size_t i = 0; i < selector_prefixes.size(); ++i) {
             // An agent on each node takes pods only.
             if (owner_.daemon_set && monitor_kinds[i] != MonitorKind::pod_monitor) continue;
-            const std::string prefix(selector_prefixes[i]);
-            owner_.selections[i].objects = read_label_selector(spec_[prefix + "Selector"]);
-            owner_.selections[i].namespaces =
-                read_label_selector(spec_[prefix + "NamespaceSelector"]);
+            const std::string objects = std::string(selector_prefixes[i]) + "Selector";
+            const std::string namespaces = std::string(selector_prefixes[i]) + "NamespaceSelector";
+            owner_.selections[i].objects = read_label_selector(spec_[objects]);
+            owner_.selections[i].namespaces = read_label_selector(spec_[namespaces]);
         }
     }
 

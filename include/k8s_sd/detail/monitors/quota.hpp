@@ -42,6 +42,40 @@ void grant_fairly(const std::vector<std::string_view>& namespaces,
 /// namespace gets at least its equal share of the quota if its monitors fit into that.
 std::vector<bool> share_quota(const std::vector<QuotaRequest>&, const MonitorQuota& limits);
 
+/// What the jobs of all monitors need and take up of their quota.
+class QuotaUse {
+ public:
+    explicit QuotaUse(const MonitorQuota& limits) : limits_(limits) {}
+
+    /// Whether jobs may grow from one size to another.
+    bool has_room(const MonitorQuota& from, const MonitorQuota& to) const noexcept {
+        return fits(used_ - from + to, limits_);
+    }
+    /// Jobs of this size have been replaced.
+    void replace_used(const MonitorQuota& from, const MonitorQuota& to) noexcept {
+        used_ = used_ - from + to;
+    }
+    /// Valid monitors would need this size for their jobs, granted or not.
+    void replace_needed(const MonitorQuota& from, const MonitorQuota& to) noexcept {
+        const bool sufficed = suffices();
+        needed_ = needed_ - from + to;
+        if (!sufficed || !suffices()) is_due_ = true;
+    }
+    const MonitorQuota& used() const noexcept { return used_; }
+    /// Whether all have room.
+    bool suffices() const noexcept { return fits(needed_, limits_); }
+
+    /// Whether the quota is to be shared out.
+    bool is_due() const noexcept { return is_due_; }
+    void set_due(bool due) noexcept { is_due_ = due; }
+
+ private:
+    const MonitorQuota limits_;
+    MonitorQuota needed_{.jobs = 0, .bytes = 0};
+    MonitorQuota used_{.jobs = 0, .bytes = 0};
+    bool is_due_ = false;
+};
+
 /// The refusal of a monitor over the quota.
 MonitorRefusal over_quota(const MonitorQuota& limits);
 

@@ -30,6 +30,11 @@ class RuleSources {
     template <std::convertible_to<std::string_view>... Names>
     requires(sizeof...(Names) > 0 && sizeof...(Names) <= max) RuleSources(const Names&... names)
         : names_{names...}, count_(sizeof...(Names)) {}
+    /// Those of a rule as generated.
+    explicit RuleSources(const boost::json::array& names) : count_(names.size()) {
+        for (std::size_t i = 0; i < count_; ++i) names_.at(i) = names[i].as_string();
+    }
+    bool operator==(const RuleSources&) const = default;
     const std::string_view* begin() const noexcept { return names_.data(); }
     const std::string_view* end() const noexcept { return names_.data() + count_; }
     bool empty() const noexcept { return count_ == 0; }
@@ -49,6 +54,7 @@ struct BuiltInRule {
     std::string_view target{};
     std::optional<std::string_view> replacement{};
     std::uint64_t modulus = 0;
+    bool operator==(const BuiltInRule&) const = default;
 };
 
 /// The rules of recent jobs, for either operator. A thousand monitors have the same rules, apart
@@ -62,15 +68,15 @@ class GeneratedRules {
 
  private:
     struct BuiltIn {
-        std::string key{};
+        BuiltInRule rule{};  ///< with views of `text`
         RuleTextPtr text{};
     };
     static constexpr std::size_t max_rules = 128;
     static constexpr std::size_t max_bytes = 1024;  ///< of a rule: a hostile one may have megabytes
 
-    RecentParts<BuiltIn> built_in_{max_rules};    ///< by the hash of the key
-    RecentParts<RuleTextPtr> others_{max_rules};  ///< by the hash of the rule
-    std::string key_;                             ///< of the sought rule
+    // By the hash of the rule.
+    RecentParts<BuiltIn> built_in_{max_rules};
+    RecentParts<RuleTextPtr> others_{max_rules};
 };
 
 /// The list `relabel_configs` or `metric_relabel_configs` of a job.

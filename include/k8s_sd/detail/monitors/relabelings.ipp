@@ -9,7 +9,6 @@
 #include <boost/json/string.hpp>
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <stdexcept>
 
@@ -168,38 +167,43 @@ JobObject built_in_rule(const BuiltInRule& rule) {
     return result;
 }
 
-void append_number(std::string& key, std::uint64_t number) {
-    const auto bytes = std::bit_cast<std::array<char, sizeof number>>(number);
-    key.append(bytes.data(), bytes.size());
+/// A generated rule, with views of its fields.
+BuiltInRule rule_in(const boost::json::object& fields) {
+    const auto text = [&](std::string_view key) -> std::optional<std::string_view> {
+        const boost::json::value* const field = fields.if_contains(key);
+        return field ? std::optional<std::string_view>(field->get_string()) : std::nullopt;
+    };
+    const boost::json::value* const sources = fields.if_contains("source_labels");
+    const boost::json::value* const modulus = fields.if_contains("modulus");
+    return {.action = text("action").value_or(""),
+            .sources = sources ? RuleSources(sources->get_array()) : RuleSources(),
+            .separator = text("separator").value_or(""),
+            .regex = text("regex"),
+            .target = text("target_label").value_or(""),
+            .replacement = text("replacement"),
+            .modulus = modulus ? modulus->get_uint64() : 0};
 }
 
-/// With its size, so that equal keys have equal parts. \param part  nullopt: absent
-void append_part(std::string& key, std::optional<std::string_view> part) {
-    append_number(key, part ? part->size() + 1 : 0);
-    if (part) key.append(part->data(), part->size());
+std::size_t hash_of(const BuiltInRule& rule) {
+    KeyedHash hash(hash_key());
+    for (const std::string_view source : rule.sources) hash.add(source);
+    return hash.add(rule.action)
+        .add(rule.regex.value_or(""))
+        .add(rule.target)
+        .add(rule.replacement.value_or(""))
+        .finish();
 }
 
 }  // namespace
 
 RuleTextPtr GeneratedRules::of(const BuiltInRule& rule) {
-    key_.clear();
-    append_part(key_, rule.action);
-    for (const std::string_view source : rule.sources) append_part(key_, source);
-    append_part(key_, std::nullopt);
-    append_part(key_, rule.separator);
-    append_part(key_, rule.regex);
-    append_part(key_, rule.target);
-    append_part(key_, rule.replacement);
-    append_number(key_, rule.modulus);
-    const std::size_t hash = seeded_hash(key_);
+    const std::size_t hash = hash_of(rule);
     const BuiltIn* const known =
-        built_in_.find(hash, [&](const BuiltIn& candidate) { return candidate.key == key_; });
+        built_in_.find(hash, [&](const BuiltIn& candidate) { return candidate.rule == rule; });
     if (known) return known->text;
     RuleTextPtr text = std::make_shared<const RuleText>(built_in_rule(rule));
-    if (key_.size() <= max_bytes) {
-        built_in_.add(hash, {key_, text});
-    } else {
-        key_ = std::string();
+    if (text->bytes <= max_bytes) {
+        built_in_.add(hash, {rule_in(text->json.get_object()), text});
     }
     return text;
 }

@@ -19,6 +19,13 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
+/// Of an owner that denies access to files.
+void refuse_file(const ObjectView& file) {
+    if (file.as_text().value_or("").empty()) return;
+    file.refuse("the owner denies access to files (arbitraryFSAccessThroughSMs)",
+                "use a Secret, or allow it in the owner");
+}
+
 /// Adds missing fields of the class, if any of `fields` is missing in the object; a field with one
 /// of its alternatives is not missing.
 void complete_fields(boost::json::object& own, const boost::json::object& of_class,
@@ -255,9 +262,7 @@ void VMCredentials::check() const {
     for (const ObjectView& file :
          {all["bearerTokenFile"], all["basicAuth"]["password_file"],
           all["oauth2"]["client_secret_file"], tls["caFile"], tls["certFile"], tls["keyFile"]}) {
-        if (file.as_text().value_or("").empty()) continue;
-        file.refuse("the owner denies access to files (arbitraryFSAccessThroughSMs)",
-                    "use a Secret, or allow it in the owner");
+        refuse_file(file);
     }
 }
 
@@ -365,6 +370,10 @@ void put_vm_extensions(JobObject& job, const ObjectView& endpoint, const JobCont
     put_vm_basic_auth(client, proxy["basic_auth"], context);
     put_bearer_token(client, proxy["bearer_token"], context);
     put_nonempty(client, "bearer_token_file", proxy.text("bearer_token_file"));
+    if (context.owner.deny_file_access) {
+        refuse_file(proxy["bearer_token_file"]);
+        refuse_file(proxy["basic_auth"]["password_file"]);
+    }
     if (auto tls = tls_section(proxy["tls_config"], context)) {
         put(client, "tls_config", std::move(*tls));
     }

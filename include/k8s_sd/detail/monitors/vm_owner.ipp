@@ -29,8 +29,10 @@ constexpr std::array<VMKindFields, 6> vm_kind_fields{{
 /// Without either selector, `selectAllByDefault` decides; a namespace selector alone selects all
 /// objects of its namespaces.
 MonitorSelection read_vm_selection(const ObjectView& spec, const std::string& prefix) {
-    const ObjectView objects = spec[prefix + "Selector"];
-    const ObjectView namespaces = spec[prefix + "NamespaceSelector"];
+    const std::string objects_key = prefix + "Selector";
+    const std::string namespaces_key = prefix + "NamespaceSelector";
+    const ObjectView objects = spec[objects_key];
+    const ObjectView namespaces = spec[namespaces_key];
     MonitorSelection selection{.objects = read_label_selector(objects),
                                .namespaces = read_label_selector(namespaces)};
     if (!objects && namespaces) selection.objects.emplace();

@@ -18,14 +18,19 @@ constexpr std::size_t small_set = 64;
 /// After this many searches of a set, building a hash map pays off.
 constexpr std::size_t many_searches = 64;
 
+/// A cheap hash of a name.
+std::uint8_t hash_of_name(std::string_view name) noexcept {
+    const std::size_t size = name.size();
+    if (size == 0) return 0;
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(name[i]); };
+    return static_cast<std::uint8_t>(size * 37 + byte(size - 1) * 5U + byte(size / 2) * 11U);
+}
+
 /// The bit of a name in the filter of names.
 struct NameBit {
     explicit NameBit(std::string_view name) noexcept {
-        const std::size_t size = name.size();
-        if (size == 0) return;
-        const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(name[i]); };
-        const std::size_t hash = size * 37 + byte(size - 1) * 5U + byte(size / 2) * 11U;
-        word = hash / 64 % 4;
+        const std::size_t hash = hash_of_name(name);
+        word = hash / 64;
         mask = std::uint64_t{1} << hash % 64;
     }
     std::size_t word = 0;
@@ -45,6 +50,9 @@ MutableLabels::MutableLabels(MutableLabels&& other) noexcept
     : labels_(std::exchange(other.labels_, {})),
       texts_(std::move(other.texts_)),
       texts_in_use_(std::exchange(other.texts_in_use_, 0)),
+      is_chained_(std::exchange(other.is_chained_, false)),
+      heads_(other.heads_),
+      next_(other.next_),
       places_(std::move(other.places_)),
       searches_(std::exchange(other.searches_, 0)),
       seen_(std::exchange(other.seen_, {})) {
@@ -55,6 +63,9 @@ MutableLabels& MutableLabels::operator=(MutableLabels&& other) noexcept {
     labels_.swap(other.labels_);
     texts_.swap(other.texts_);
     std::swap(texts_in_use_, other.texts_in_use_);
+    std::swap(is_chained_, other.is_chained_);
+    heads_.swap(other.heads_);
+    next_.swap(other.next_);
     places_.swap(other.places_);
     std::swap(searches_, other.searches_);
     seen_.swap(other.seen_);
@@ -87,6 +98,7 @@ void MutableLabels::append(std::string_view name, std::string_view value) {
     labels_.push_back({name, value});
     const NameBit bit(name);
     seen_[bit.word] |= bit.mask;
+    if (is_chained_) chain(labels_.size() - 1);
     if (places_) places_->emplace(name, labels_.size() - 1);
 }
 
@@ -95,8 +107,8 @@ void MutableLabels::append_if_absent(std::string_view name, std::string_view val
 }
 
 void MutableLabels::erase_empty() {
-    forget_places();
-    std::erase_if(labels_, [](const Label& label) { return label.value.empty(); });
+    const auto is_blank = [](const Label& label) { return label.value.empty(); };
+    if (std::erase_if(labels_, is_blank) != 0) forget_places();
 }
 
 std::string& MutableLabels::new_text() {
@@ -115,8 +127,13 @@ void MutableLabels::erase(std::string_view name) {
 
 void MutableLabels::sort() {
     forget_places();
-    std::sort(labels_.begin(), labels_.end(),
-              [](const Label& a, const Label& b) { return a.name < b.name; });
+    // Most names differ in their first byte: that is cheaper than to compare all of them.
+    const auto first = [](const Label& label) {
+        return label.name.empty() ? 0 : static_cast<unsigned char>(label.name.front());
+    };
+    std::sort(labels_.begin(), labels_.end(), [&](const Label& a, const Label& b) {
+        return first(a) == first(b) ? a.name < b.name : first(a) < first(b);
+    });
 }
 
 LabelMap MutableLabels::to_map() const {
@@ -134,12 +151,17 @@ std::size_t MutableLabels::index_of(std::string_view name) const noexcept {
     }
     const NameBit bit(name);
     if ((seen_[bit.word] & bit.mask) == 0) return labels_.size();
+    if (is_chained_) {
+        std::size_t next = heads_[hash_of_name(name)];
+        while (next != 0 && labels_[next - 1].name != name) next = next_[next - 1];
+        return next == 0 ? labels_.size() : next - 1;
+    }
     const Label* label = find(labels_, name);
     return label ? static_cast<std::size_t>(label - labels_.data()) : labels_.size();
 }
 
 std::size_t MutableLabels::search(std::string_view name) {
-    if (!places_ && labels_.size() > small_set && ++searches_ > many_searches) {
+    if (!places_ && !is_chained_ && labels_.size() > small_set && ++searches_ > many_searches) {
         places_ = std::make_unique<Places>();
         places_->reserve(labels_.size());
         // The first of several equal names wins, as in a linear search.
@@ -148,7 +170,22 @@ std::size_t MutableLabels::search(std::string_view name) {
     return index_of(name);
 }
 
+void MutableLabels::index_names() noexcept {
+    if (labels_.size() > max_chained) return;
+    heads_ = {};
+    is_chained_ = true;
+    for (std::size_t i = 0; i < labels_.size(); ++i) chain(i);
+}
+
+void MutableLabels::chain(std::size_t i) noexcept {
+    is_chained_ = i < max_chained;
+    if (!is_chained_) return;
+    std::uint8_t& head = heads_[hash_of_name(labels_[i].name)];
+    next_[i] = std::exchange(head, static_cast<std::uint8_t>(i + 1));
+}
+
 void MutableLabels::forget_places() noexcept {
+    is_chained_ = false;
     places_.reset();
     searches_ = 0;
 }

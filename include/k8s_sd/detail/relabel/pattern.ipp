@@ -100,8 +100,11 @@ bool SimplePattern::matches(std::string_view text) const noexcept {
     if (tail != Tail::none) {
         const std::string& prefix = literals.front();
         const std::size_t min_size = prefix.size() + suffix.size() + (tail == Tail::some ? 1 : 0);
-        return text.size() >= min_size && text.starts_with(prefix) && text.ends_with(suffix);
+        if (text.size() < min_size) return false;
+        return (prefix.empty() || text.starts_with(prefix)) &&
+               (suffix.empty() || text.ends_with(suffix));
     }
+    if (literals.size() == 1) return text == literals.front();
     return std::binary_search(literals.begin(), literals.end(), text);
 }
 

@@ -178,5 +178,8 @@ using SharedRulePtr = std::shared_ptr<const SharedRule>;
 /// from those for their selectors. Thread-safe.
 /// \throws ConfigError as CompiledRule
 SharedRulePtr shared_rule(const RelabelRule&, const RelabelOptions&, PatternBudget&);
+/// The same for each rule of a list.
+/// \throws ConfigError with the place of the field: "relabel_configs[0].regex"
+std::vector<SharedRulePtr> shared_rules(const RelabelRules&, const RelabelOptions&, PatternBudget&);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -27,6 +27,11 @@ bool is_unanchored(RelabelAction action) {
     return action == RelabelAction::replace_all || action == RelabelAction::labelmap_all;
 }
 
+bool has_replacement(RelabelAction action) {
+    return action == RelabelAction::replace || action == RelabelAction::labelmap ||
+           is_unanchored(action);
+}
+
 /// In linear time; std::string_view does not guarantee that.
 bool contains(std::string_view text, std::string_view part) {
     if (part.empty() || text.size() < part.size()) return part.empty();
@@ -45,7 +50,9 @@ CompiledRule::CompiledRule(const RelabelRule& rule, const RelabelOptions& option
     copies_empty_ = rules_of(options.dialect).labelmap_copies_empty_values;
     drops_empty_ = rules_of(options.dialect).drops_what_has_no_label_left;
     compile_selectors(patterns);
-    if (rule.action == RelabelAction::hashmod && rules_of(options.dialect).hashmod_is_md5) {
+    // hashmod() hashes nothing for a single shard.
+    const bool hashes = rule.action == RelabelAction::hashmod && rule.modulus != 1;
+    if (hashes && rules_of(options.dialect).hashmod_is_md5) {
         try {
             md5_.emplace();
         } catch (const std::runtime_error& e) {
@@ -93,6 +100,7 @@ void CompiledRule::compile_selectors(PatternBudget& patterns) {
 }
 
 void CompiledRule::compile_templates(const RelabelOptions& options) {
+    if (!has_replacement(rule_->action)) return;
     const bool references = rule_->action == RelabelAction::replace &&
                             rules_of(options.dialect).expands_label_references;
     replacement_ =

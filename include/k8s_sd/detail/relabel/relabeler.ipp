@@ -1,6 +1,5 @@
 #include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
-#include "k8s_sd/error.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
 
 #include <utility>
@@ -10,16 +9,8 @@ namespace k8s_sd::inline v0 {
 class Relabeler::Impl {
  public:
     Impl(Rules all, const RelabelOptions& options) : rules(std::move(all)), limits(options.limits) {
-        compiled.reserve(rules->size());
         detail::PatternBudget patterns(limits);
-        for (const RelabelRule& rule : *rules) {
-            try {
-                compiled.push_back(detail::shared_rule(rule, options, patterns));
-            } catch (const ConfigError& e) {
-                const std::string index = std::to_string(compiled.size());
-                throw ConfigError("relabel_configs[" + index + "]." + e.where(), e.problem());
-            }
-        }
+        compiled = detail::shared_rules(*rules, options, patterns);
     }
 
     const Rules rules;
@@ -38,6 +29,8 @@ bool Relabeler::apply(MutableLabels& labels) const {
         detail::RelabelBudget budget(impl_->limits);
         const std::vector<detail::SharedRulePtr>& compiled = impl_->compiled;
         std::size_t at = 0;
+        constexpr std::size_t few_rules = 4;
+        if (compiled.size() > few_rules) labels.index_names();
         try {
             for (; at < compiled.size(); ++at) {
                 if (!compiled[at]->compiled().apply(labels, budget)) return false;

@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -110,10 +112,16 @@ bool SharedRule::is_of(const RelabelRule& rule, const RelabelOptions& options) c
            (&rule == rule_.get() || rule == *rule_);
 }
 
-SharedRulePtr shared_rule(const RelabelRule& rule, const RelabelOptions& options,
-                          PatternBudget& patterns) {
+namespace {
+
+/// A system call: of many rules, one looks it up for all.
+RuleTable& rule_table() {
     static const Immortal<PerProcess<RuleTable>> tables;
-    RuleTable& table = tables->get();
+    return tables->get();
+}
+
+SharedRulePtr shared_rule(RuleTable& table, const RelabelRule& rule, const RelabelOptions& options,
+                          PatternBudget& patterns) {
     // Patterns have the limit of the budget, whatever that of the rule.
     RelabelOptions used = options;
     used.limits.regex_bytes = patterns.max_bytes();
@@ -127,6 +135,29 @@ SharedRulePtr shared_rule(const RelabelRule& rule, const RelabelOptions& options
     // Not by make_shared(): the table would keep the memory of an unused rule.
     SharedRulePtr compiled(new SharedRule(rule, used, patterns));
     return table.add(hash, std::move(compiled), rule, used);
+}
+
+}  // namespace
+
+SharedRulePtr shared_rule(const RelabelRule& rule, const RelabelOptions& options,
+                          PatternBudget& patterns) {
+    return shared_rule(rule_table(), rule, options, patterns);
+}
+
+std::vector<SharedRulePtr> shared_rules(const RelabelRules& rules, const RelabelOptions& options,
+                                        PatternBudget& patterns) {
+    RuleTable& table = rule_table();
+    std::vector<SharedRulePtr> compiled;
+    compiled.reserve(rules.size());
+    for (const RelabelRule& rule : rules) {
+        try {
+            compiled.push_back(shared_rule(table, rule, options, patterns));
+        } catch (const ConfigError& e) {
+            const std::string index = std::to_string(compiled.size());
+            throw ConfigError("relabel_configs[" + index + "]." + e.where(), e.problem());
+        }
+    }
+    return compiled;
 }
 
 }  // namespace k8s_sd::inline v0::detail

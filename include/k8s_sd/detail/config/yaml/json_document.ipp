@@ -2,8 +2,11 @@
 #include "k8s_sd/error.hpp"
 
 #include <boost/json/serialize.hpp>
+#include <array>
+#include <charconv>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,6 +32,13 @@ std::size_t estimated_bytes(const boost::json::value& value, int depth) {
     return bytes;
 }
 
+/// The shortest text of a number, as in Go: 1.25, not 1.25E0.
+std::string shortest(double number) {
+    std::array<char, 32> text;
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+    return {text.data(), end};
+}
+
 class JsonNodes {
  public:
     explicit JsonNodes(YamlDocument& document) : document_(document) {}
@@ -50,6 +60,8 @@ class JsonNodes {
                 }
             });
         }
+        if (value.is_double())
+            return document_.add_scalar(shortest(value.get_double()), true, line);
         return document_.add_scalar(boost::json::serialize(value), true, line);
     }
 

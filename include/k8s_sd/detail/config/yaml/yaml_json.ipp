@@ -3,7 +3,9 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/string_view.hpp>
 #include <boost/json/value.hpp>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
@@ -85,6 +87,8 @@ class JsonMaker {
             text_ += *truth ? "true" : "false";
         } else if (typed && is_json_number(text)) {
             text_ += text;
+        } else if (const auto number = typed ? yaml.as_unsigned_integer() : std::nullopt) {
+            text_ += std::to_string(*number);  // JSON has no 0x10 and no 1_000
         } else {
             write_text(text);
         }

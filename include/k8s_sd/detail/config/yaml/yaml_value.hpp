@@ -57,6 +57,8 @@ class K8S_SD_EXPORT YamlValue {
     std::optional<bool> as_boolean() const;
     /// A whole number in the spellings of YAML 1.1 and Go; 0 for null.
     std::uint64_t unsigned_integer() const;
+    /// The same without errors; nullopt for any other value.
+    std::optional<std::uint64_t> as_unsigned_integer() const;
     /// The items of a sequence; empty for null.
     std::vector<YamlValue> items() const;
 

@@ -165,9 +165,13 @@ bool YamlValue::boolean() const {
 
 std::uint64_t YamlValue::unsigned_integer() const {
     if (is_null()) return 0;
-    const auto value = is_plain() ? whole_number(std::string(node_->text)) : std::nullopt;
+    const auto value = as_unsigned_integer();
     if (!value) fail("must be a whole number from 0 to 18446744073709551615");
     return *value;
+}
+
+std::optional<std::uint64_t> YamlValue::as_unsigned_integer() const {
+    return is_plain() ? whole_number(std::string(node_->text)) : std::nullopt;
 }
 
 std::vector<YamlValue> YamlValue::items() const {
