@@ -154,11 +154,15 @@ TEST_CASE("WatchedReferences: a released object is unknown when it is watched ag
     references.begin_admission();
     references.watch_all();
     references.set_value(secret_named("s"), empty_secret());
+    CHECK_FALSE(references.is_limited());
     references.watch_only({secret_named("t")});
+    CHECK(references.is_limited());
     references.watch_only({secret_named("s")});
     CHECK(changes_text(references.take_changes()) == " +s +t +s -s -t");
     CHECK(references.find(secret_named("s"))->state == WatchedReferences::State::unknown);
     CHECK_FALSE(references.find(secret_named("s"))->value);
+    references.watch_only({secret_named("s"), secret_named("t")});
+    CHECK_FALSE(references.is_limited());
 }
 
 TEST_CASE("Admission of references: a monitor has all of them or none") {

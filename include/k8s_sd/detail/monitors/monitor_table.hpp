@@ -151,7 +151,6 @@ class MonitorTable {
     Entries entries_;
     MonitorKeys marked_;
     WatchedReferences references_;
-    bool some_over_limit_ = false;  ///< some monitors are not admitted
     QuotaUse quota_;
     bool put_off_ = false;  ///< admit() or share_out() has waited for changes
     MonitorKeys waiting_;   ///< for a Secret or ConfigMap

@@ -575,7 +575,7 @@ void MonitorTable::share_out() {
 void MonitorTable::admit() {
     const std::size_t max = config_.limits.references;
     const bool suffices = references_.begin_admission() <= max;
-    if (suffices && !some_over_limit_) return references_.watch_all();
+    if (suffices && !references_.is_limited()) return references_.watch_all();
     std::vector<Entries::iterator> entries;
     std::vector<ReferenceRequest> requests;
     for (auto it = entries_.begin(); it != entries_.end(); ++it) {
@@ -587,10 +587,8 @@ void MonitorTable::admit() {
     }
     const std::vector<bool> admitted = admit_references(requests, max);
     std::set<ReferencedObject> watched;
-    some_over_limit_ = false;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         set_admitted(entries[i]->first, entries[i]->second, admitted[i]);
-        some_over_limit_ = some_over_limit_ || !admitted[i];
         if (admitted[i])
             watched.insert(requests[i].references->begin(), requests[i].references->end());
     }

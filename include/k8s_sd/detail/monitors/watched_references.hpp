@@ -97,6 +97,8 @@ class WatchedReferences {
     void watch_all();
     /// Watches only these.
     void watch_only(const std::set<ReferencedObject>&);
+    /// Whether that left out an object with direct references.
+    bool is_limited() const noexcept { return is_limited_; }
 
     /// Objects to watch from now on, and objects not to watch any more.
     struct Changes {
@@ -112,6 +114,7 @@ class WatchedReferences {
     MonitorKeys& marked_;
     std::map<ReferencedObject, Reference> references_;
     bool has_changed_ = false;
+    bool is_limited_ = false;
     Changes changes_;
 };
 

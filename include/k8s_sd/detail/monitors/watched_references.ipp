@@ -132,8 +132,11 @@ void WatchedReferences::watch_all() {
 }
 
 void WatchedReferences::watch_only(const std::set<ReferencedObject>& admitted) {
+    is_limited_ = false;
     for (auto& [object, reference] : references_) {
-        watch(object, reference, admitted.contains(object));
+        const bool is_admitted = admitted.contains(object);
+        watch(object, reference, is_admitted);
+        is_limited_ = is_limited_ || (!is_admitted && !reference.users.empty());
     }
 }
 
