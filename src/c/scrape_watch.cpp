@@ -87,7 +87,7 @@ void ScrapeWatch::forget() noexcept {
     for (const auto& [name, job] : jobs_) {
         job->pool.clear();
         job->pending.clear();
-        job->waiting = false;
+        job->waiting = job->more = false;
         job->reported = {};
         // Unless it comes again, the host has nothing of the job any more.
         job->full = !job->wanted;
@@ -125,9 +125,9 @@ void ScrapeWatch::reload(const k8s_sd_config& given) {
     auto jobs = read_jobs(given, host().find_server);
     check(jobs);
     const std::lock_guard lock(mutex_);
+    max_changes_ = given.max_changes;
     if (manager_) apply(jobs);
     current_ = std::move(jobs);
-    max_changes_ = given.max_changes;
 }
 
 void ScrapeWatch::apply(const std::vector<k8s_sd::ScrapeJob>& jobs) {
@@ -196,9 +196,13 @@ void ScrapeWatch::on_taken(const std::string& job) {
 
 bool ScrapeWatch::flush(const std::string& name, JobTargets& targets) {
     if (targets.waiting) return true;
-    if (targets.pending.empty() && !targets.full) return false;
-    deliver(targets.slot, std::make_unique<TargetEvent>(identity(), targets.full, name,
-                                                        targets.pending.take(max_changes_)));
+    // After a part that promised more, an event ends the diff, even if later changes have undone
+    // the rest.
+    if (targets.pending.empty() && !targets.full && !targets.more) return false;
+    TargetChanges changes = targets.pending.take(max_changes_);
+    targets.more = changes.more;
+    deliver(targets.slot,
+            std::make_unique<TargetEvent>(identity(), targets.full, name, std::move(changes)));
     targets.waiting = true;
     targets.full = false;
     return true;

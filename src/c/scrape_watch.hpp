@@ -44,7 +44,7 @@ class ScrapeWatch final : public Watch {
 
         /// Whether nothing of the job can come any more.
         bool is_over() const noexcept {
-            return !wanted && !known && !waiting && !full && pending.empty();
+            return !wanted && !known && !waiting && !full && !more && pending.empty();
         }
 
         PendingTargets pending;
@@ -54,6 +54,7 @@ class ScrapeWatch final : public Watch {
         ReportedStatus reported;
         bool known = false;    ///< had a first diff, and no last one
         bool full = false;     ///< the next event is the complete state
+        bool more = false;     ///< the last event is a part, and not the last one
         bool waiting = false;  ///< an event is in the queue
         bool wanted = true;    ///< in the present configuration
         /// Holds back the next diff until the host has taken all events of this one.

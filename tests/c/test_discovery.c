@@ -272,12 +272,12 @@ static void scrapes_in_parts(uint64_t flags) {
     expect_parts(context);
 
     snprintf(yaml, sizeof yaml, format, server.url, 2);
-    config.max_changes = 20;
+    config.max_changes = 7; /* of the diff of this reload, too */
     CHECK(k8s_sd_reload(context, id, &config, &error) == K8S_SD_OK);
     while (more) {
         k8s_sd_event* event = next_event(context);
         more = k8s_sd_event_more(event);
-        CHECK(k8s_sd_event_full(event) == 0 && k8s_sd_event_size(event) <= 20);
+        CHECK(k8s_sd_event_full(event) == 0 && k8s_sd_event_size(event) <= 7);
         for (i = 0; i < k8s_sd_event_size(event); ++i) {
             const int op = k8s_sd_change_op(event, i);
             CHECK(op == (removed < 25 ? K8S_SD_REMOVED : K8S_SD_ADDED));
@@ -286,6 +286,54 @@ static void scrapes_in_parts(uint64_t flags) {
         k8s_sd_event_free(event);
     }
     CHECK(removed == 25 && added == 25);
+    k8s_sd_free(context);
+    stop_server(&server);
+}
+
+/* The number of the only pod of apply_25_pods() that is no target of the event. */
+static int missing_in(k8s_sd_event* event) {
+    char url[64];
+    size_t i;
+    int pod;
+    for (pod = 1; pod <= 25; ++pod) {
+        snprintf(url, sizeof url, "http://10.0.0.%d:80/metrics", pod);
+        for (i = 0; i < k8s_sd_event_size(event); ++i) {
+            if (is(k8s_sd_change_url(event, i), url)) break;
+        }
+        if (i == k8s_sd_event_size(event)) return pod;
+    }
+    return 0;
+}
+
+/* A reload drops the rest of a diff between its parts: an event ends the diff nevertheless. */
+static void loses_the_last_part(void) {
+    static const char format[] =
+        "scrape_configs: [{job_name: web, kubernetes_sd_configs: [{role: pod, api_server: '%s'}], "
+        "relabel_configs: [{source_labels: [__meta_kubernetes_pod_name], regex: 'web-%d', action: "
+        "drop}]}]";
+    struct server server = start_server();
+    k8s_sd_context* context = open_context(K8S_SD_NO_THREAD);
+    k8s_sd_config config = K8S_SD_INIT(k8s_sd_config);
+    k8s_sd_error* error = NULL;
+    k8s_sd_event* event;
+    k8s_sd_id id = 0;
+    char yaml[512];
+    apply_25_pods(&server);
+    snprintf(yaml, sizeof yaml, format, server.url, 0);
+    config.yaml = yaml;
+    config.max_changes = 24;
+    k8s_sd_scrape(context, &config, &id, &error);
+    expect_ok(error);
+    event = next_event(context);
+    CHECK(k8s_sd_event_size(event) == 24 && k8s_sd_event_more(event) == 1);
+    snprintf(yaml, sizeof yaml, format, server.url, missing_in(event));
+    k8s_sd_event_free(event);
+    CHECK(k8s_sd_reload(context, id, &config, &error) == K8S_SD_OK);
+    CHECK(k8s_sd_poll(context, 60000, &error) == 1);
+    event = next_event(context);
+    CHECK(k8s_sd_event_size(event) == 0 && k8s_sd_event_more(event) == 0);
+    CHECK(k8s_sd_event_full(event) == 0);
+    k8s_sd_event_free(event);
     k8s_sd_free(context);
     stop_server(&server);
 }
@@ -417,6 +465,7 @@ int main(int argc, char** argv) {
         {"discovery: the targets of each dialect", dialects},
         {"scrape: targets after relabelling, and reloads", scraping},
         {"parts: events have at most max_changes", parts},
+        {"parts: an event ends a diff whose rest a reload has dropped", loses_the_last_part},
         {"scrape: a job leaves and comes back", returning},
         {"scrape: a job leaves while its event waits", leaves},
         {"metrics: two clusters", metrics},

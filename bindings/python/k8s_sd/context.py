@@ -62,8 +62,14 @@ def _optional_text(name: str, text: Optional[str]) -> Optional[bytes]:
 
 
 def _yaml(name: str, given: Optional[Yaml]) -> Optional[bytes]:
+    def as_dict(value: Any) -> dict[Any, Any]:
+        if isinstance(value, Mapping):
+            return dict(value)
+        raise ConfigError(f"{name}: has a value of the type {type(value).__name__}; allowed are "
+                          "texts, numbers, booleans, None, lists and mappings of them")
+
     if isinstance(given, Mapping):
-        return json.dumps(given, ensure_ascii=False).encode()
+        return json.dumps(given, ensure_ascii=False, default=as_dict).encode()
     return _optional_text(name, given)
 
 
@@ -232,7 +238,12 @@ class Context:
             if event is not None:
                 yield event
                 continue
-            self._check()
+            try:
+                self._check()
+            except Closed:
+                if self._closed:
+                    return
+                raise
             ready = loop.create_future()
             loop.add_reader(self._fd, _set_once, ready)
             try:

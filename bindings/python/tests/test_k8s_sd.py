@@ -2,6 +2,7 @@
 K8S_SD_PACKAGE is the folder of the package."""
 
 import asyncio
+import datetime
 import inspect
 import logging
 import os
@@ -9,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 import unittest.mock
 import zipfile
@@ -55,6 +57,14 @@ class Discovery(unittest.TestCase):
                                  [k8s_sd.Group("removed", "pod/shop/web-0", {}, [])])
                 self.assertTrue(stream.status.synced)
                 self.assertIsNone(stream.next(timeout=0))
+
+    def test_a_configuration_is_any_mapping(self):
+        with Server() as server:
+            nested = types.MappingProxyType({"names": ["shop"]})
+            config = types.MappingProxyType(
+                {"role": "pod", "api_server": server.url, "namespaces": nested})
+            with k8s_sd.discover(config) as stream:
+                self.assertEqual(stream.next().changes, [])
 
     def test_asyncio(self):
         async def follow(server):
@@ -103,6 +113,19 @@ class Discovery(unittest.TestCase):
 
         with Server() as server:
             asyncio.run(asyncio.wait_for(read_all(server), 60))
+
+    def test_another_thread_closes_the_context_at_any_moment(self):
+        async def read_all(context):
+            async for _ in context:
+                pass
+
+        context = k8s_sd.Context()
+
+        def take_and_close():
+            context.close()
+
+        with unittest.mock.patch.object(context, "_take", take_and_close):
+            asyncio.run(asyncio.wait_for(read_all(context), 60))
 
     def test_scrape_and_reload(self):
         with Server() as server, k8s_sd.Context() as context:
@@ -220,6 +243,8 @@ class Interface(unittest.TestCase):
             k8s_sd.follow("Secret", None, "db")
         with self.assertRaisesRegex(k8s_sd.ConfigError, "config: must be a text, not bytes"):
             k8s_sd.discover(b"role: pod")
+        with self.assertRaisesRegex(k8s_sd.ConfigError, "config: has a value of the type date"):
+            k8s_sd.discover({"role": datetime.date(2026, 1, 1)})
         with k8s_sd.Context() as context, self.assertRaises(KeyError):
             context.cancel(7)
 

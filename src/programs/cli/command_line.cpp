@@ -149,7 +149,9 @@ ExitStatus run(const CommandLine& command, const std::vector<std::string>& argum
         return exit_fine;
     }
     set(command, given);
-    return body();
+    const ExitStatus status = body();
+    check_output();
+    return status;
 }
 
 }  // namespace

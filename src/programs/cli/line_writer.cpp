@@ -9,6 +9,7 @@
 #include <climits>
 #include <csignal>
 #include <cstddef>
+#include <iostream>
 #include <system_error>
 
 namespace cli {
@@ -40,6 +41,15 @@ void wait_writable() {
 }
 
 }  // namespace
+
+void check_output() {
+    if (std::cout << std::flush) return;
+    pollfd descriptor{STDOUT_FILENO, POLLOUT, 0};
+    if (::poll(&descriptor, 1, 0) > 0 && (descriptor.revents & POLLERR) != 0) {
+        throw OutputEnded("the reader has gone");
+    }
+    throw std::runtime_error("cannot write to standard output");
+}
 
 LineWriter::LineWriter() {
     // A disconnected reader is an error of write(), not a signal.

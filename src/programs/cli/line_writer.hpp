@@ -12,6 +12,10 @@ class OutputEnded : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// For programs that write to std::cout: reports a failed write.
+/// \throws OutputEnded, std::runtime_error
+void check_output();
+
 /// Standard output, written by lines.
 class LineWriter {
  public:

@@ -194,7 +194,11 @@ void Session::run_replay() {
              std::to_string(unknown) + " requests are not in the recording; are the options "
                                        "those of the recorded run?");
     }
-    stop(cli::exit_fine);
+    if (options_.once && !stopped_) {
+        stop_unsynced("by the end of the recording");
+    } else {
+        stop(cli::exit_fine);
+    }
     io_.restart();
 }
 

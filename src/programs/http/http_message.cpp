@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <system_error>
 
 namespace http {
@@ -114,8 +115,9 @@ std::optional<std::chrono::seconds> preferred_wait(std::string_view prefer) {
         std::uint32_t seconds = 0;
         const char* end = value.data() + value.size();
         const auto [last, error] = std::from_chars(value.data(), end, seconds);
-        if (error == std::errc{} && last == end) return std::chrono::seconds(seconds);
-        return std::nullopt;
+        if (last != end || error == std::errc::invalid_argument) return std::nullopt;
+        const bool is_huge = error == std::errc::result_out_of_range;
+        return std::chrono::seconds(is_huge ? std::numeric_limits<std::uint32_t>::max() : seconds);
     }
     return std::nullopt;
 }

@@ -96,10 +96,16 @@ ConfigMapFile::ConfigMapFile(const ConfigMapText& value) {
         throw std::runtime_error(folder + ": " + std::generic_category().message(errno));
     }
     path_ = std::filesystem::path(folder) / value.key;
-    std::ofstream(path_) << value.text;
+    if (std::ofstream(path_) << value.text << std::flush) return;
+    const int error = errno;
+    remove();
+    throw std::runtime_error(path_.string() +
+                             ": cannot be written: " + std::generic_category().message(error));
 }
 
-ConfigMapFile::~ConfigMapFile() {
+ConfigMapFile::~ConfigMapFile() { remove(); }
+
+void ConfigMapFile::remove() const noexcept {
     std::error_code ignored;
     std::filesystem::remove_all(path_.parent_path(), ignored);
 }

@@ -42,6 +42,8 @@ class ConfigMapFile {
     std::string path() const { return path_.string(); }
 
  private:
+    void remove() const noexcept;
+
     std::filesystem::path path_;
 };
 

@@ -5,6 +5,7 @@
 #include "follow/list_source.hpp"
 #include "k8s_sd/error.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/beast/http/fields.hpp>
 #include <boost/json/parse.hpp>
@@ -138,19 +139,26 @@ void Session::ask_there(HttpServer::Respond respond) {
     const std::string base = from_.substr(0, from_.find_last_not_of('/') + 1);
     client_.emplace(io_.get_executor(), k8s_sd_program::read_list_source("answer=" + base + url_),
                     client_options_);
-    boost::asio::co_spawn(
-        io_, client_->get(no_tag_, reply_),
-        [this, respond = std::move(respond)](const std::exception_ptr& problem) {
-            if (!problem) {
-                return respond(
-                    {.status = reply_.status, .body = std::make_shared<std::string>(reply_.body)});
-            }
-            try {
-                std::rethrow_exception(problem);
-            } catch (const std::exception& e) {
-                fail(cli::printable(from_ + ": " + k8s_sd::in_words(e), 2000));
-            }
-        });
+    // The client has limits of its own, for waiting readers: they are minutes.
+    timer_.expires_at(end_);
+    timer_.async_wait([this](boost::system::error_code ec) {
+        if (!ec) fail(cli::printable(from_ + " has not answered in time", 2000));
+    });
+    const auto on_response = [this,
+                              respond = std::move(respond)](const std::exception_ptr& problem) {
+        if (!on_end_) return;  // it has failed
+        if (!problem) {
+            return respond(
+                {.status = reply_.status, .body = std::make_shared<std::string>(reply_.body)});
+        }
+        try {
+            std::rethrow_exception(problem);
+        } catch (const std::exception& e) {
+            fail(cli::printable(from_ + ": " + k8s_sd::in_words(e), 2000));
+        }
+    };
+    boost::asio::co_spawn(io_, client_->get(no_tag_, reply_),
+                          boost::asio::bind_cancellation_slot(cancel_.slot(), on_response));
 }
 
 void Session::ask_program(std::string_view url, const HttpServer::Respond& respond) {
@@ -167,6 +175,7 @@ void Session::ask_program(std::string_view url, const HttpServer::Respond& respo
 }
 
 void Session::fail(std::string text) {
+    if (!on_end_) return;
     error_ = std::move(text);
     end();
 }
@@ -178,6 +187,7 @@ void Session::end() {
 
 void Session::stop() {
     timer_.cancel();
+    cancel_.emit(boost::asio::cancellation_type::terminal);
     if (program_ && !program_->is_ended()) program_->stop("answered");
 }
 

@@ -5,6 +5,7 @@
 #include "plugin_options.hpp"
 #include "program.hpp"
 
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/json/object.hpp>
@@ -55,6 +56,7 @@ class Session {
     std::optional<k8s_sd_program::ListClient> client_;
     const std::string no_tag_;
     k8s_sd_program::ListReply reply_;
+    boost::asio::cancellation_signal cancel_;  ///< of the request to the running k8s-sd
     boost::asio::steady_timer timer_;
     const std::chrono::nanoseconds timeout_;       ///< of the lists
     std::chrono::steady_clock::time_point end_{};  ///< of the step that has a time limit now

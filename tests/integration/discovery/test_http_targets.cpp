@@ -250,6 +250,22 @@ TEST_CASE("http_sd: redirects on the same server are followed, with an end") {
         l.advance(60s);
         CHECK(l.lists->requests[3].starts_with("GET /t HTTP"));
     }
+    SECTION("relative to the present path") {
+        const std::pair<const char*, const char*> steps[] = {{"a/b/c", "/a/b/c"},
+                                                             {"../d?x=/1#y", "/a/d?x=/1"},
+                                                             {"?y=2", "/a/d?y=2"},
+                                                             {"./../../e/.", "/e/"},
+                                                             {"//lists.example/f/../g", "/f/../g"}};
+        l.lists->answers.clear();
+        for (const auto& [location, path] : steps) l.lists->answers.push_back(redirect(location));
+        l.lists->answers.push_back(listed("x:1"));
+        l.apply({config});
+        REQUIRE(l.lists->requests.size() == 6);
+        for (std::size_t i = 0; i < 5; ++i) {
+            CHECK(l.lists->requests[i + 1].starts_with("GET " + std::string(steps[i].second) +
+                                                       " HTTP"));
+        }
+    }
     SECTION("again and again") {
         l.lists->answers = {redirect("/t")};
         l.apply({config});
@@ -258,7 +274,7 @@ TEST_CASE("http_sd: redirects on the same server are followed, with an end") {
     }
     SECTION("to others, which are not to get the credentials") {
         for (const char* location : {"http://other.example/t", "https://lists.example/t", "//a/t",
-                                     "", "x", "javascript:x"}) {
+                                     "", "javascript:x", "lists.example:80/t"}) {
             l.lists->answers = {redirect(location)};
             l.lists->requests.clear();
             l.apply({config});

@@ -127,6 +127,14 @@ class Recordings(unittest.TestCase):
         self.assertEqual(result.stderr,
                          "00:00:00.000  discover: the recording is cut; it is replayed to there\n")
 
+    def test_a_recording_that_ends_before_the_state_is_complete_is_no_success(self):
+        self.record()
+        self.assertEqual(self.replay("--once", "--output", "quiet").stderr, "")
+        result = run("discover", "--replay", self.file, "--once", "--output", "quiet", "--role",
+                     "node")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("not synced by the end of the recording:", result.stderr)
+
     def test_other_options_than_recorded_are_noticed(self):
         self.record()
         self.assertRegex(self.replay("--role", "node").stderr,

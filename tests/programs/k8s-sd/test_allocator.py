@@ -11,8 +11,8 @@ import unittest
 import urllib.parse
 
 from consistent_hashing import Allocation
-from harness import TIMEOUT, file_with, run
-from test_serving import replace, serving, serving_file
+from harness import TIMEOUT, file_with, replace_file, run
+from test_serving import serving, serving_file
 
 try:
     import yaml
@@ -132,7 +132,7 @@ class Collectors(unittest.TestCase):
                 self.assertEqual(last, "c:2")
                 shown.add(first)
                 # The shown target disappears, and the other one replaces it.
-                replace(path, order.replace(f"'{first}'", "'d:2'"))
+                replace_file(path, order.replace(f"'{first}'", "'d:2'"))
                 self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
                 wanted = sorted({"a:1", "b:1", "c:2", "d:2"} - {first})
                 end = time.monotonic() + TIMEOUT
@@ -154,7 +154,7 @@ class Collectors(unittest.TestCase):
             _, headers, before = server.ask("/scrape_configs")
             self.assertEqual(
                 server.ask("/scrape_configs", If_None_Match=headers["ETag"])[0], 304)
-            replace(path, SAME.replace("x:1", "y:1"))
+            replace_file(path, SAME.replace("x:1", "y:1"))
             self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
             self.assertEqual(server.ask("/scrape_configs")[2], before.replace(b"x:1", b"y:1"))
 

@@ -7,8 +7,8 @@ import time
 import unittest
 import urllib.parse
 
-from harness import TIMEOUT
-from test_serving import JOBS, replace, serving, serving_file
+from harness import TIMEOUT, replace_file
+from test_serving import JOBS, serving, serving_file
 
 # Static targets only, in each state.
 STILL = """
@@ -237,7 +237,7 @@ class Page(unittest.TestCase):
         with still() as (api, path):
             before = {row["address"]: row["id"] for row in api.rows(job="one")}
             red = STILL.replace("regex: blue", "regex: red")
-            replace(path, red.replace("'10.0.0.2:80'", "'n:1'"))
+            replace_file(path, red.replace("'10.0.0.2:80'", "'n:1'"))
             status, _ = api.server.text("/-/reload", method="POST")
             self.assertEqual(status, 200)
             end = time.monotonic() + TIMEOUT
@@ -429,7 +429,7 @@ class Page(unittest.TestCase):
     def test_a_consumer_is_outdated_as_soon_as_its_list_is_another_one(self):
         with still() as (api, path):
             api.server.ask("/sd/one/targets", Prefer="wait=90", User_Agent="waits")
-            replace(path, STILL.replace("'10.0.0.2:80'", "'n:1'"))
+            replace_file(path, STILL.replace("'10.0.0.2:80'", "'n:1'"))
             api.server.text("/-/reload", method="POST")
             end = time.monotonic() + TIMEOUT
             while not api.rows(q="n:1"):
@@ -470,7 +470,7 @@ class Page(unittest.TestCase):
             history = api.get("/api/ui/history", job="one")
             self.assertEqual([c["what"] for c in history["changes"]],
                              ["2 targets of a first list"])
-            replace(path, STILL.replace("'10.0.0.2:80'", "'n:1'"))
+            replace_file(path, STILL.replace("'10.0.0.2:80'", "'n:1'"))
             api.server.text("/-/reload", method="POST")
             end = time.monotonic() + TIMEOUT
             while len(history["changes"]) < 2:
@@ -487,7 +487,7 @@ class Page(unittest.TestCase):
             gone = api.get("/api/ui/history", 410, before="000000000-5")["error"]
             self.assertIn("an earlier process", gone)
             self.assertLess(abs(change["time"] / 1000 - time.time()), TIMEOUT)
-            replace(path, STILL.replace("regex: blue", "regex: red"))
+            replace_file(path, STILL.replace("regex: blue", "regex: red"))
             api.server.text("/-/reload", method="POST")
             while history["changes"][0]["seq"] == change["seq"]:
                 self.assertLess(time.monotonic(), end)

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -13,7 +14,7 @@ import unittest
 
 import harness
 from config_maps import ConfigMaps, server_of_config_map
-from harness import (TIMEOUT, JsonHandler, file_with, run, running, server_with,
+from harness import (TIMEOUT, JsonHandler, SilentHandler, file_with, run, running, server_with,
                      simulated_cluster)
 
 try:
@@ -433,6 +434,38 @@ scrape_configs:
             result = run("kubectl-sd", "why", "web", "--from", url)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(YoungK8sSd.questions, 2)
+
+    def test_a_silent_k8s_sd_is_not_waited_for_longer_than_the_timeout(self):
+        with server_with(SilentHandler) as url:
+            result = run("kubectl-sd", "targets", "--from", url, "--timeout", "0.5")
+        self.assertEqual((result.returncode, result.stdout, result.stderr),
+                         (1, "", f"kubectl-sd: {url} has not answered in time\n"))
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        with file_with(JOBS) as config, open("/dev/full", "w") as full:
+            for name, *words in (("kubectl-sd", "targets", "--sim", "--config", config),
+                                 ("k8s-sd", "--config", config, "--check")):
+                with self.subTest(name):
+                    result = subprocess.run(harness.command(name, words), stdout=full,
+                                            stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
+                    self.assertEqual(result.returncode, 1)
+                    self.assertRegex(result.stderr,
+                                     rf"\A{name}.*: cannot write to standard output\n\Z")
+
+    def test_a_configuration_without_room_is_an_error(self):
+        def limit_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+
+        with server_of_config_map({"sd.yml": JOBS}) as url, tempfile.TemporaryDirectory() as folder:
+            result = subprocess.run(
+                harness.command("kubectl-sd", ["targets", "--api-server", url, "--configmap",
+                                               "monitoring/sd"]),
+                capture_output=True, text=True, timeout=TIMEOUT, preexec_fn=limit_files,
+                env={**os.environ, "TMPDIR": folder})
+            self.assertEqual(os.listdir(folder), [])
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, "/sd.yml: cannot be written: File too large")
 
     def test_a_signal_leaves_no_configuration_behind(self):
         with server_of_config_map({"sd.yml": JOBS}) as maps, socket.create_server(

@@ -14,8 +14,8 @@ import tempfile
 import time
 import unittest
 
-from harness import TIMEOUT, JsonHandler, run, running, server_with
-from test_serving import JOBS, STATIC, UNREACHABLE, replace, serving, serving_file
+from harness import TIMEOUT, JsonHandler, replace_file, run, running, server_with
+from test_serving import JOBS, STATIC, UNREACHABLE, serving, serving_file
 
 # A change of this list is much shorter than the list.
 MANY = """
@@ -44,7 +44,7 @@ def ask(connection, path, **headers):
 
 
 def configure(server, path, text):
-    replace(path, text)
+    replace_file(path, text)
     assert server.text("/-/reload", method="POST") == (200, "ok\n")
 
 
@@ -651,7 +651,7 @@ class Follow(unittest.TestCase):
                 # The connection is open or not yet established.
                 self.assertRegex(program.error_line(), "connection (refused|reset)")
                 self.assertEqual(content(self.folder, "one.json"), before)
-                replace(path, OTHER)
+                replace_file(path, OTHER)
                 with running("k8s-sd", "--listen", f"127.0.0.1:{server.port}", "--config", path):
                     wait_for_file(self.folder, "one.json", lambda text: b"10.0.0.3" in text)
 

@@ -14,8 +14,8 @@ import tempfile
 import time
 import unittest
 
-from harness import TIMEOUT
-from test_serving import replace, serving
+from harness import TIMEOUT, replace_file
+from test_serving import serving
 
 READERS = 4
 ROUNDS = 5  # each reader requests every route at least this many times
@@ -116,7 +116,7 @@ class Threads(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             config, lists, snapshots = (os.path.join(folder, name)
                                         for name in ("p.yml", "lists", "snapshots"))
-            replace(config, CONFIGS[0])
+            replace_file(config, CONFIGS[0])
             os.mkdir(lists)
             with serving("--config", config, "--sim", "--threads", 3, "--collectors", 2,
                          "--write-dir", lists, "--snapshot-dir", snapshots) as server:
@@ -132,7 +132,7 @@ class Threads(unittest.TestCase):
             changes = 0
             while min(reader.rounds for reader in readers) < ROUNDS and process.poll() is None:
                 changes += 1
-                replace(config, CONFIGS[changes % 2])
+                replace_file(config, CONFIGS[changes % 2])
                 process.send_signal(signal.SIGHUP)
                 time.sleep(0.05)
             process.send_signal(signal.SIGTERM)

@@ -76,6 +76,25 @@ TEST_CASE("find_files: patterns match in the order of the names, also those with
     CHECK(f.find("a.json/*").empty());
 }
 
+TEST_CASE("find_files: patterns are those of Go, not of a shell") {
+    Files f;
+    const Names names{"!.json", "a.json", "ab.json", "b.json", "\xc3\xa9.json", "\xff.json"};
+    for (const std::string& name : names) f.add(name, "");
+    CHECK(f.find("[!a].json") == Names{"!.json", "a.json"});
+    CHECK(f.find("[^!a].json") == Names{"b.json", "\xc3\xa9.json", "\xff.json"});
+    CHECK(f.find("?.json") == Names{"!.json", "a.json", "b.json", "\xc3\xa9.json", "\xff.json"});
+    CHECK(f.find("[\xc3\xa0-\xc3\xaf].json") == Names{"\xc3\xa9.json"});
+    CHECK(f.find("[[:alpha:]].json").empty());
+    CHECK(f.find("a*b*.json") == Names{"ab.json"});
+    CHECK(f.find("*a*.json") == Names{"a.json", "ab.json"});
+    CHECK(f.find("\\a?json") == Names{"a.json"});
+    // Every combination is not tried.
+    f.add(std::string(200, 'a'), "");
+    std::string stars;
+    for (int i = 0; i < 100; ++i) stars += "*a";
+    CHECK(f.find(stars + "*b").empty());
+}
+
 TEST_CASE("find_files: an endless directory is left, and reported") {
     Files f;
     for (int i = 0; i < 5; ++i) f.add(std::to_string(i) + ".json", "");

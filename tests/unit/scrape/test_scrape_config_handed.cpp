@@ -133,6 +133,7 @@ scrape_configs:
   job_name: a
   honor_labels: true
   sample_limit: 0
+  body_size_limit: 0MiB
   label_limit: 9
 - <<: *base
   job_name: b

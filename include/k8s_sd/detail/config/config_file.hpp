@@ -39,8 +39,8 @@ K8S_SD_EXPORT bool is_file_pattern(std::string_view path) noexcept;
 /// A longer path cannot name a file.
 inline constexpr std::size_t max_file_path_size = 4095;
 
-/// The existing file of that name, or the matches of the pattern: each part as in fnmatch(), except
-/// that `*` also matches a name with a leading dot. A missing file is not a problem. Blocks.
+/// The existing file of that name, or the matches of the pattern: each part as in Go's
+/// filepath.Match(). A missing file is not a problem. Blocks.
 /// \param max_files  maximum number of directory entries to visit
 MatchingFiles find_files(const std::string& pattern, std::size_t max_files);
 

@@ -1,9 +1,12 @@
 #include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 
-#include <fnmatch.h>
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,30 +22,44 @@ bool is_absence(const std::error_code& error) {
     return error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
 }
 
-/// Consumes one character of a range in a pattern. Returns false if there is none.
-bool skip_one_of_range(std::string_view& rest) {
+/// Consumes a character. As in Go, a byte outside well-formed UTF-8 is U+FFFD.
+std::uint32_t take_character(std::string_view& text) {
+    const std::size_t length = utf8_length(text);
+    const std::uint32_t character = length == 0 ? 0xfffd : decode_utf8(text.substr(0, length));
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+    return character;
+}
+
+/// Consumes one character of a range in a pattern. Returns nullopt if there is none.
+std::optional<std::uint32_t> take_one_of_range(std::string_view& rest) {
     if (rest.starts_with('\\')) {
         rest.remove_prefix(1);
     } else if (rest.starts_with('-') || rest.starts_with(']')) {
-        return false;
+        return std::nullopt;
     }
-    if (rest.empty()) return false;
-    rest.remove_prefix(1);
-    return true;
+    if (rest.empty()) return std::nullopt;
+    return take_character(rest);
 }
 
-/// Consumes a range after its "[". Returns false if it is not a range.
-bool skip_range(std::string_view& rest) {
-    if (rest.starts_with('^')) rest.remove_prefix(1);
+/// Consumes a range after its "[". Returns whether the character is in it; nullopt if it is not a
+/// range.
+std::optional<bool> match_range(std::string_view& rest, std::uint32_t character) {
+    const bool negated = rest.starts_with('^');
+    if (negated) rest.remove_prefix(1);
+    bool found = false;
     do {
-        if (!skip_one_of_range(rest)) return false;
-        if (!rest.starts_with('-')) continue;
-        rest.remove_prefix(1);
-        if (!skip_one_of_range(rest)) return false;
+        const auto low = take_one_of_range(rest);
+        auto high = low;
+        if (rest.starts_with('-')) {
+            rest.remove_prefix(1);
+            high = take_one_of_range(rest);
+        }
+        if (!low || !high) return std::nullopt;
+        found = found || (*low <= character && character <= *high);
     } while (!rest.empty() && !rest.starts_with(']'));
-    if (rest.empty()) return false;
+    if (rest.empty()) return std::nullopt;
     rest.remove_prefix(1);
-    return true;
+    return found != negated;
 }
 
 /// Whether Go's filepath.Match would accept it.
@@ -50,12 +67,50 @@ bool is_well_formed(std::string_view rest) {
     while (!rest.empty()) {
         const char first = rest.front();
         rest.remove_prefix(1);
-        if (first == '[' && !skip_range(rest)) return false;
+        if (first == '[' && !match_range(rest, 0)) return false;
         if (first != '\\') continue;
         if (rest.empty()) return false;
         rest.remove_prefix(1);
     }
     return true;
+}
+
+/// Consumes a character of the name and its counterpart in the pattern, which does not begin with
+/// "*". Returns false, with parts of both consumed, if they do not match.
+bool match_one(std::string_view& pattern, std::string_view& name) {
+    if (pattern.empty() || name.empty()) return false;
+    const char first = pattern.front();
+    if (first == '?' || first == '[') {
+        pattern.remove_prefix(1);
+        const std::uint32_t character = take_character(name);
+        return first == '?' || match_range(pattern, character).value_or(false);
+    }
+    if (first == '\\') pattern.remove_prefix(1);
+    const bool equal = pattern.front() == name.front();
+    pattern.remove_prefix(1);
+    name.remove_prefix(1);
+    return equal;
+}
+
+/// Whether a part of a path matches a well-formed pattern of Go's filepath.Match. Costs at most the
+/// product of their sizes.
+bool matches(std::string_view pattern, std::string_view name) {
+    std::optional<std::string_view> behind_star;
+    std::string_view left;  // may begin behind the characters of the last "*"
+    for (;;) {
+        if (pattern.starts_with('*')) {
+            pattern.remove_prefix(1);
+            behind_star = pattern;
+            left = name;
+            continue;
+        }
+        if (pattern.empty() && name.empty()) return true;
+        if (match_one(pattern, name)) continue;
+        if (!behind_star || left.empty()) return false;
+        left.remove_prefix(1);
+        pattern = *behind_star;
+        name = left;
+    }
 }
 
 /// Descends a path part by part.
@@ -107,7 +162,7 @@ class FileFinder {
             }
             --left_;
             const std::string name = it->path().filename().string();
-            if (::fnmatch(pattern.c_str(), name.c_str(), 0) == 0) names.push_back(name);
+            if (matches(pattern, name)) names.push_back(name);
         }
         if (error && !is_absence(error)) fail(directory, error.message());
         std::sort(names.begin(), names.end());

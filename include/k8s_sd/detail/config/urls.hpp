@@ -54,8 +54,11 @@ std::string to_string(const ServerUrl&);
 UrlWithPath parse_list_url(const std::string& url);
 
 /// The path and query of a redirect to the same server; nullopt for a redirect to another server.
-/// \param location  the header of the response: a URL, or a path with a leading slash
-std::optional<std::string> redirected_path(const ServerUrl&, std::string_view location);
+/// \param path      path and query of the request
+/// \param location  the header of the response: a URL, or a reference relative to that of the
+///                  request (RFC 3986, section 5.2)
+std::optional<std::string> redirected_path(const ServerUrl&, std::string_view path,
+                                           std::string_view location);
 
 /// Validates, and chooses the proxy from the environment.
 /// \throws ConfigError

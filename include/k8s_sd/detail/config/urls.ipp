@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -63,6 +64,41 @@ void check_port(std::string_view port) {
 }
 
 std::string_view default_port(const ServerUrl& url) { return url.tls ? "443" : "80"; }
+
+/// Removes "." and ".." from a path with a leading slash.
+std::string without_dots(std::string_view path) {
+    std::vector<std::string_view> parts;
+    while (!path.empty()) {
+        path.remove_prefix(1);  // the slash
+        const std::string_view part = path.substr(0, path.find('/'));
+        path.remove_prefix(part.size());
+        const bool up = part == "..", here = part == ".";
+        if (up && !parts.empty()) parts.pop_back();
+        if (!up && !here) parts.push_back(part);
+        if ((up || here) && path.empty()) parts.emplace_back();
+    }
+    std::string result;
+    for (const std::string_view part : parts) (result += '/') += part;
+    return result;
+}
+
+/// Resolves a reference as RFC 3986 says in section 5.2.2.
+/// \param path  path and query of the base
+std::string absolute_url(const ServerUrl& server, std::string_view path,
+                         std::string_view reference) {
+    const std::size_t end = std::min(reference.find_first_of("/?#"), reference.size());
+    if (reference.substr(0, end).find(':') != std::string_view::npos) return std::string(reference);
+    const std::string text(reference);
+    if (text.starts_with("//")) return (server.tls ? "https:" : "http:") + text;
+    const std::string base = to_string(server);
+    if (text.starts_with('/')) return base + text;
+    if (text.starts_with('#')) return base + std::string(path);
+    path = path.substr(0, path.find('?'));
+    if (text.starts_with('?')) return base + std::string(path) + text;
+    const std::string folder(path.substr(0, path.rfind('/') + 1));
+    const std::size_t query = std::min(text.find_first_of("?#"), text.size());
+    return base + without_dots(folder + text.substr(0, query)) + text.substr(query);
+}
 
 }  // namespace
 
@@ -158,11 +194,11 @@ UrlWithPath parse_list_url(const std::string& url) {
     return parse_url_with_path(url);
 }
 
-std::optional<std::string> redirected_path(const ServerUrl& server, std::string_view location) {
-    const bool is_path = location.starts_with('/') && !location.starts_with("//");
+std::optional<std::string> redirected_path(const ServerUrl& server, std::string_view path,
+                                           std::string_view location) {
+    if (location.empty()) return std::nullopt;
     try {
-        UrlWithPath url = parse_list_url(is_path ? to_string(server) + std::string(location)
-                                                 : std::string(location));
+        UrlWithPath url = parse_list_url(absolute_url(server, path, location));
         if (to_string(url.server) != to_string(server)) return std::nullopt;
         return std::move(url.path);
     } catch (const ConfigError&) {

@@ -110,8 +110,11 @@ std::string text_of(ConfigNoteKind kind) {
 }
 
 /// Values equivalent to an unset one in both programs.
-bool says_nothing(const std::string& json) {
-    return json == "null" || json == "0" || json == "\"\"" || json == "\"0\"" || json == "[]";
+bool says_nothing(const std::string& json, KeyShape shape) {
+    // A size of zero with any unit, such as "0MB".
+    const bool zero = shape == KeyShape::size && json.find_first_of("123456789") == json.npos;
+    return zero || json == "null" || json == "0" || json == "\"\"" || json == "\"0\"" ||
+           json == "[]";
 }
 
 }  // namespace
@@ -185,7 +188,7 @@ std::size_t inherit_settings(const ConfigValues& global, ConfigValues& job) {
         const auto found = key.inherited ? global.find(key.name) : global.end();
         if (found == global.end()) continue;
         const auto own = job.find(key.name);
-        if (own != job.end() && !says_nothing(own->second.json)) continue;
+        if (own != job.end() && !says_nothing(own->second.json, key.shape)) continue;
         job.insert_or_assign(found->first, found->second);
         bytes += found->second.json.size();
     }

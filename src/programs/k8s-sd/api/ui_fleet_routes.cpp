@@ -70,10 +70,10 @@ void answer_shards(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
 class CollectorCounts {
  public:
     /// \param idle  present collectors without targets
-    CollectorCounts(AllocationViewPtr view, std::set<std::string, std::less<>> idle)
-        : view_(std::move(view)), idle_(std::move(idle)) {
+    CollectorCounts(AllocationViewPtr view, const std::set<std::string, std::less<>>& idle)
+        : view_(std::move(view)) {
         for (const Collector& member : view_->present().members()) counts_[member.name];
-        for (const std::string& name : idle_) counts_[name];
+        for (const std::string& name : idle) counts_[name];
     }
 
     Walk visit(const std::string& job, TargetTable& table) {
@@ -93,7 +93,7 @@ class CollectorCounts {
         json.begin('{').member("enabled", true).name("collectors").begin('[');
         for (const auto& [name, targets] : counts_) {
             json.begin('{').member("name", name).member("targets", targets);
-            json.member("ready", !idle_.contains(name)).end('}');
+            json.member("ready", view_->present().contains(name)).end('}');
         }
         std::size_t unassigned = 0;
         for (const OfJob& of_job : jobs_) unassigned += of_job.unassigned;
@@ -121,12 +121,12 @@ class CollectorCounts {
         ++jobs_.back().targets;
         const auto owners = collectors_of(row, *view_);
         if (owners.empty()) ++jobs_.back().unassigned;
-        for (const std::string_view owner : owners) ++counts_.find(owner)->second;
+        // During a handover one that has gone is among them.
+        for (const std::string_view owner : owners) ++counts_[std::string(owner)];
     }
 
     const AllocationViewPtr view_;
-    const std::set<std::string, std::less<>> idle_;
-    std::map<std::string, std::size_t, std::less<>> counts_;
+    std::map<std::string, std::size_t> counts_;
     std::vector<OfJob> jobs_;
     std::string reading_;
     RowReader reader_;

@@ -16,8 +16,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// The pause if a job has no room for another waiting reader.
-constexpr std::chrono::milliseconds limit_pause{5'000};
+/// The pause if a job has no room for another waiting reader, or has ended.
+constexpr std::chrono::milliseconds refusal_pause{5'000};
 
 }  // namespace
 
@@ -83,7 +83,7 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
 
  private:
     void on_answer(const ListAnswer& answer) {
-        if (stopped_ || answer.why == Refusal::ended) return;
+        if (stopped_) return;
         std::chrono::milliseconds pause{0};
         // Write a known list, too: the file may have been changed.
         if (answer.body) {
@@ -92,7 +92,9 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
                                  file_.good() ? std::string() : begin_ + file_.problem());
             if (file_.good()) known_ = answer.body->tag();
         }
-        ask_after(answer.why == Refusal::limit ? std::max(pause, limit_pause) : pause);
+        // A job that has ended may return before follow() is called.
+        const bool refused = answer.why == Refusal::limit || answer.why == Refusal::ended;
+        ask_after(refused ? std::max(pause, refusal_pause) : pause);
     }
     void ask_after(std::chrono::milliseconds pause) {
         timer_->expires_at(place_->clock->now() + pause, [this] { ask(); });

@@ -132,7 +132,7 @@ bool HttpTargets::follow(const ResponseHead& head) {
     const bool redirect =
         std::find(std::begin(followed), std::end(followed), head.status) != std::end(followed);
     if (!redirect || !config_.follow_redirects || redirects_ == max_redirects) return false;
-    auto path = redirected_path(url_.server, head.location);
+    auto path = redirected_path(url_.server, path_, head.location);
     if (!path) return false;
     ++redirects_;
     path_ = std::move(*path);
