@@ -842,6 +842,22 @@ TEST_CASE("HTTP/2: a handler that throws keeps no other request from its end") {
     for (const MultiplexedRequest& request : c.requests) CHECK(request.ec);
 }
 
+TEST_CASE("HTTP/2: a reader that throws receives nothing more, and all requests end") {
+    MultiplexedClient c;
+    MultiplexedRequest& one = c.get();
+    MultiplexedRequest& two = c.get();
+    c.send(0, h2::settings_frame() + h2::head_frame(1) + h2::head_frame(3));
+    one.act = [] { throw std::bad_alloc(); };
+    c.peer(0).send(h2::data_frame(1, "a") + h2::data_frame(3, "x") + h2::data_frame(1, "b"));
+    CHECK_THROWS_AS(c.settle(), std::bad_alloc);
+    c.settle();
+    c.get();
+    CHECK(c.connections() == 2);
+    CHECK(one.body == "a");
+    CHECK(one.ec);
+    CHECK(two.ec);
+}
+
 TEST_CASE("HTTP/2: a handler that throws at its timeout keeps no other request from its own") {
     MultiplexedClient c;
     c.idle_timeout = 20s;

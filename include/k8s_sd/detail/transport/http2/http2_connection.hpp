@@ -124,6 +124,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     void on_read(error_code, std::size_t);
     void adapt_buffer(std::size_t filled);
     void deliver();
+    void deliver_all();
     void deliver(const Http2Event&);
     void check_state();
     void flush_later();

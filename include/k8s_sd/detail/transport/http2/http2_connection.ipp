@@ -142,6 +142,21 @@ void Http2Connection::forget(std::unordered_map<std::int32_t, Open>::iterator po
 }
 
 void Http2Connection::deliver() {
+    try {
+        deliver_all();
+    } catch (...) {
+        // The rest of this read must not reach a reader that has missed a part of it.
+        FirstException problem;
+        problem.catch_from([] { throw; });
+        problem.catch_from([&] {
+            if (!closed_)
+                fail({Http2End::Kind::cut, errc::connector_failed, "a reader has thrown"});
+        });
+        problem.rethrow();
+    }
+}
+
+void Http2Connection::deliver_all() {
     while (!closed_) {
         const auto event = session_->next();
         // Before the event: the caller may send its next request at once.
