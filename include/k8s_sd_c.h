@@ -338,8 +338,8 @@ K8S_SD_API void* k8s_sd_event_user(const k8s_sd_event* event);
 K8S_SD_API int k8s_sd_event_full(const k8s_sd_event* event);
 /**
  * 1: the rest of the same diff follows in the next events of the watch (of K8S_SD_TARGETS: of the
- * job). Only with `max_changes`. The first part of a complete state is `full`; the state is complete
- * with the first event for which this is 0, and that may have no changes.
+ * job). Only with `max_changes`. The first part of a complete state is `full`; the state is
+ * complete with the first event for which this is 0, and that may have no changes.
  */
 K8S_SD_API int k8s_sd_event_more(const k8s_sd_event* event);
 /** Of K8S_SD_STATUS: 1 once the complete state is known. */

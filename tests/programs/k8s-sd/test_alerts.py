@@ -216,8 +216,8 @@ class Programs(Rules):
     def test_a_certificate_that_ends_this_week(self):
         with tls.authority() as ca:
             cert, key = ca.certificate("server", days=6)
-            with running("k8s-sd", "--sim", "--role", "node", "--listen", "127.0.0.1:0", "--tls-cert",
-                         cert, "--tls-key", key) as program:
+            with running("k8s-sd", "--sim", "--role", "node", "--listen", "127.0.0.1:0",
+                         "--tls-cert", cert, "--tls-key", key) as program:
                 samples = Metrics(program, ca.cert).wait_for("k8s_sd_program_job_complete", 1)
         self.assert_fire(samples, ["K8sSdCertificateNearEnd"])
 

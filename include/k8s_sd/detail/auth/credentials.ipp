@@ -82,7 +82,7 @@ void Credentials::on_answer(RequestCredentials answer) {
         answer.ec = errc::credentials_unavailable;
         answer.problem = "the credentials contain a line break or another control character";
     }
-    // Whatever happens, all requests get an answer: without one they wait for ever.
+    // Whatever happens, all requests get an answer: without one they would never end.
     FirstException problem;
     std::shared_ptr<const RequestCredentials> kept;
     problem.catch_from([&] { kept = keep(std::move(answer)); });

@@ -86,7 +86,7 @@ void KubeconfigReload::finish(const std::string& read_problem) {
     checked_at_ = clock_->now();
     due_ = checked_at_ +
            (read_problem.empty() ? kubeconfig_check_interval : kubeconfig_check_interval_in_doubt);
-    // Whatever happens, all requests get an answer: without one they wait for ever.
+    // Whatever happens, all requests get an answer: without one they would never end.
     FirstException problem;
     problem.catch_from([&] {
         set_timer();

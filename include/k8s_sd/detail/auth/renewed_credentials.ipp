@@ -78,7 +78,7 @@ void RenewedCredentials::issue() {
 }
 
 void RenewedCredentials::on_issued(IssuedCredentials issued) {
-    // Whatever happens, all clients get an answer: without one their requests wait for ever.
+    // Whatever happens, all clients get an answer: without one their requests would never end.
     FirstException problem;
     std::shared_ptr<const RequestCredentials> result;
     problem.catch_from([&] {

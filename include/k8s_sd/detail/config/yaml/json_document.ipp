@@ -33,7 +33,7 @@ std::size_t estimated_bytes(const boost::json::value& value, int depth) {
 }
 
 /// The shortest text of a number, as in Go: 1.25, not 1.25E0.
-std::string shortest(double number) {
+std::string decimal_text(double number) {
     std::array<char, 32> text;
     const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
     return {text.data(), end};
@@ -61,7 +61,7 @@ class JsonNodes {
             });
         }
         if (value.is_double())
-            return document_.add_scalar(shortest(value.get_double()), true, line);
+            return document_.add_scalar(decimal_text(value.get_double()), true, line);
         return document_.add_scalar(boost::json::serialize(value), true, line);
     }
 
