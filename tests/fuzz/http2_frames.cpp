@@ -59,7 +59,7 @@ class Responses {
     }
     static void take(const Http2Event& event, std::string& to) {
         if (event.kind == Http2Event::Kind::head) {
-            to += 'h' + std::to_string(event.head.status) + event.head.content_type;
+            to += 'h' + std::to_string(event.head.status) + event.head.content_type.text();
         } else if (event.kind == Http2Event::Kind::body) {
             to += event.bytes;
         } else {
