@@ -14,6 +14,9 @@
 
 namespace k8s_sd::inline v0::detail {
 
+/// The problem of a result for lack of memory. Short: its std::string takes none itself.
+inline constexpr const char* no_memory = "no memory";
+
 /// The result of an issuer: a token, a client certificate, or both; or a problem.
 struct IssuedCredentials {
     CleansedBytes token;

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,7 +40,9 @@ class HeaderFiles final : public CredentialSource {
     void async_get(Refused, Handler) override;
 
  private:
+    RequestCredentials complete(const RequestCredentials&) const;
     RequestCredentials with_headers(RequestCredentials) const;
+    static RequestCredentials without_memory();
 
     std::unique_ptr<CredentialSource> source_;
     std::vector<std::string> names_;
@@ -58,11 +62,35 @@ HeaderFiles::HeaderFiles(std::unique_ptr<CredentialSource> source,
 }
 
 void HeaderFiles::async_get(Refused refused, Handler handler) {
-    source_->async_get(without_headers(refused), [this, handler = std::move(handler)](
-                                                     RequestCredentials credentials) {
-        if (credentials.ec) return handler(std::move(credentials));
-        values_.async_read([this, handler, credentials] { handler(with_headers(credentials)); });
-    });
+    source_->async_get(without_headers(refused),
+                       [this, handler = std::move(handler)](RequestCredentials credentials) {
+                           if (credentials.ec) return handler(std::move(credentials));
+                           std::function<void()> then;
+                           try {
+                               then = [this, handler, credentials = std::move(credentials)] {
+                                   handler(complete(credentials));
+                               };
+                           } catch (const std::bad_alloc&) {
+                               return handler(without_memory());
+                           }
+                           values_.async_read(std::move(then));
+                       });
+}
+
+/// Without memory for the headers, still an answer.
+RequestCredentials HeaderFiles::complete(const RequestCredentials& credentials) const {
+    try {
+        return with_headers(credentials);
+    } catch (const std::bad_alloc&) {
+        return without_memory();
+    }
+}
+
+RequestCredentials HeaderFiles::without_memory() {
+    RequestCredentials none;
+    none.ec = errc::credentials_unavailable;
+    none.problem = no_memory;
+    return none;
 }
 
 RequestCredentials HeaderFiles::with_headers(RequestCredentials credentials) const {

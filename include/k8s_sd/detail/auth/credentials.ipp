@@ -77,18 +77,13 @@ void Credentials::Sent::add(const CleansedBytes& value) {
 }
 
 void Credentials::on_answer(RequestCredentials answer) {
-    if (!is_header_text(view(answer.value))) {
-        answer = {};
-        answer.ec = errc::credentials_unavailable;
-        answer.problem = "the credentials contain a line break or another control character";
-    }
     // Whatever happens, all requests get an answer: without one they would never end.
     FirstException problem;
     std::shared_ptr<const RequestCredentials> kept;
     problem.catch_from([&] { kept = keep(std::move(answer)); });
     RequestCredentials none;
     none.ec = errc::credentials_unavailable;
-    none.problem = "no memory";  // short: it takes none itself
+    none.problem = no_memory;
     // Any handler may destroy this object.
     for (const GetHandler& handler : std::exchange(waiting_, {})) {
         problem.catch_from([&] { handler(kept ? *kept : none); });
@@ -97,6 +92,11 @@ void Credentials::on_answer(RequestCredentials answer) {
 }
 
 std::shared_ptr<const RequestCredentials> Credentials::keep(RequestCredentials answer) {
+    if (!is_header_text(view(answer.value))) {
+        answer = {};
+        answer.ec = errc::credentials_unavailable;
+        answer.problem = "the credentials contain a line break or another control character";
+    }
     const bool same = current_ && are_same(*current_, answer);
     values_.add(answer.value);
     headers_.add(answer.headers);

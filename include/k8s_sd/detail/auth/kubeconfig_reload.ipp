@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/auth/credential_source.hpp"
 #include "k8s_sd/detail/auth/kubeconfig_reload.hpp"
 #include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/base/hash.hpp"
@@ -63,11 +64,16 @@ void KubeconfigReload::doubt() noexcept {
 
 void KubeconfigReload::read_next() {
     const std::string& path = present_.kubeconfig.files[contents_.size()];
-    reader_.async_read(path, [this, &path](const FileContent& content) {
+    const auto on_content = [this, &path](const FileContent& content) {
         const std::string problem = take_content(path, content);
         if (!problem.empty()) return finish(problem);
         contents_.size() < present_.kubeconfig.files.size() ? read_next() : finish({});
-    });
+    };
+    try {
+        reader_.async_read(path, on_content);
+    } catch (const std::bad_alloc&) {
+        finish(no_memory);
+    }
 }
 
 /// \returns why it cannot be used
@@ -77,7 +83,7 @@ std::string KubeconfigReload::take_content(const std::string& path, const FileCo
         contents_.push_back(content.bytes);
         return {};
     } catch (const std::bad_alloc&) {
-        return "no memory";  // short: it takes none itself
+        return no_memory;
     }
 }
 
@@ -107,8 +113,8 @@ void KubeconfigReload::evaluate() {
     for (const CleansedBytes& content : contents_) hash.add(view(content));
     if (std::exchange(parsed_, hash.finish()) == parsed_) return;
     try {
-        parse_problem_.clear();
         ApiServerConfig next = parse();
+        parse_problem_.clear();
         if (next != present_) take(std::move(next));
     } catch (const ConfigError& error) {
         parse_problem_ = error.what();
@@ -133,14 +139,20 @@ ApiServerConfig KubeconfigReload::parse() const {
 }
 
 void KubeconfigReload::take(ApiServerConfig next) {
-    const ApiServerConfig before = std::exchange(present_, std::move(next));
-    const bool moved = before.url != present_.url;
-    logger_.log(LogLevel::info, LogEvent::kubeconfig_changed,
-                name() + "it has changed" + (moved ? "; the server is " + present_.url : ""));
-    // The handler may destroy this object.
-    const ChangeHandler changed = changed_;
-    const ApiServerConfig now = present_;
-    changed(before, now);
+    const std::weak_ptr<bool> alive = alive_;
+    ApiServerConfig before = std::exchange(present_, std::move(next));
+    try {
+        const bool moved = before.url != present_.url;
+        logger_.log(LogLevel::info, LogEvent::kubeconfig_changed,
+                    name() + "it has changed" + (moved ? "; the server is " + present_.url : ""));
+        // The handler may destroy this object.
+        const ChangeHandler changed = changed_;
+        const ApiServerConfig now = present_;
+        changed(before, now);
+    } catch (...) {
+        if (!alive.expired()) present_ = std::move(before);  // the next check reports it again
+        throw;
+    }
 }
 
 /// Logs a problem once, until it changes.

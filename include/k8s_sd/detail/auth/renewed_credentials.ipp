@@ -27,7 +27,7 @@ constexpr std::chrono::seconds max_lifetime = std::chrono::hours(24 * 366);
 std::shared_ptr<const RequestCredentials> answer_without_memory() {
     RequestCredentials none;
     none.ec = errc::credentials_unavailable;
-    none.problem = "no memory";
+    none.problem = no_memory;
     return std::make_shared<const RequestCredentials>(std::move(none));
 }
 

@@ -51,6 +51,8 @@ class SecretTexts {
 
  private:
     struct Text;
+    void read(Text&);
+    void end_one();
 
     asio::any_io_executor strand_;
     std::shared_ptr<Clock> clock_;

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/auth/credential_source.hpp"
 #include "k8s_sd/detail/auth/secret_texts.hpp"
 #include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
@@ -12,9 +13,6 @@
 namespace k8s_sd::inline v0::detail {
 
 namespace {
-
-/// Short: it takes no memory itself.
-constexpr const char* no_memory = "no memory";
 
 /// Prometheus and client-go re-read token files about once a minute.
 constexpr Duration credentials_file_lifetime = std::chrono::seconds(60);
@@ -86,22 +84,35 @@ std::size_t SecretTexts::add(const std::string& name, std::string_view value,
 }
 
 void SecretTexts::async_read(std::function<void()> handler) {
-    outstanding_ = static_cast<std::size_t>(std::count_if(
-        texts_.begin(), texts_.end(), [](const auto& text) { return !text->file.empty(); }));
-    if (outstanding_ == 0) return handler();
     handler_ = std::move(handler);
+    outstanding_ = 1;  // this call
     for (const auto& text : texts_) {
-        if (text->file.empty()) continue;
-        text->reader.async_read(text->file, [this, &text = *text](const FileContent& content) {
+        if (!text->file.empty()) read(*text);
+    }
+    end_one();
+}
+
+void SecretTexts::read(Text& text) {
+    ++outstanding_;
+    try {
+        text.reader.async_read(text.file, [this, &text](const FileContent& content) {
             try {
                 text.on_content(content);
                 text.report(logger_);
             } catch (const std::bad_alloc&) {
                 text.problem = no_memory;
             }
-            if (--outstanding_ == 0) std::exchange(handler_, nullptr)();
+            end_one();
         });
+    } catch (const std::bad_alloc&) {
+        text.problem = no_memory;
+        --outstanding_;
     }
+}
+
+/// The handler may destroy this object.
+void SecretTexts::end_one() {
+    if (--outstanding_ == 0) std::exchange(handler_, nullptr)();
 }
 
 std::string_view SecretTexts::operator[](std::size_t index) const {

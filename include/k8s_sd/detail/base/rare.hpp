@@ -88,7 +88,7 @@ class RareList {
         return all;
     }
 
-    bool empty() const noexcept { return !list_; }
+    bool empty() const noexcept { return size() == 0; }  // also after a push_back() that threw
     std::size_t size() const noexcept { return list_ ? list_->size() : 0; }
     const T* begin() const noexcept { return list_ ? list_->data() : nullptr; }
     const T* end() const noexcept { return list_ ? list_->data() + list_->size() : nullptr; }

@@ -143,9 +143,8 @@ std::shared_ptr<ServerTraffic> ApiClientImpl::find_traffic(const ApiServerConfig
 
 /// Connections to the same server stay open; only a new target requires new ones.
 void ApiClientImpl::on_change(const ApiServerConfig& before, const ApiServerConfig& now) {
-    const std::string url_before = base_;
     set_server(now);
-    if (base_ != url_before) traffic = find_traffic(now);
+    if (now.url != before.url) traffic = find_traffic(now);
     if (std::tie(now.url, now.tls, now.proxy) != std::tie(before.url, before.tls, before.proxy)) {
         set_target(now);
     }

@@ -149,8 +149,9 @@ void Http2Connection::deliver() {
         FirstException problem;
         problem.catch_from([] { throw; });
         problem.catch_from([&] {
+            // Short: it takes no memory. Other requests without a response are repeated.
             if (!closed_)
-                fail({Http2End::Kind::cut, errc::connector_failed, "a reader has thrown"});
+                fail({Http2End::Kind::cut, errc::connector_failed, "a reader threw", true});
         });
         problem.rethrow();
     }
