@@ -150,7 +150,7 @@ ExitStatus run(const CommandLine& command, const std::vector<std::string>& argum
     }
     set(command, given);
     const ExitStatus status = body();
-    check_output();
+    if (status == exit_fine) check_output();
     return status;
 }
 

@@ -139,8 +139,9 @@ void Session::ask_there(HttpServer::Respond respond) {
     const std::string base = from_.substr(0, from_.find_last_not_of('/') + 1);
     client_.emplace(io_.get_executor(), k8s_sd_program::read_list_source("answer=" + base + url_),
                     client_options_);
-    // The client has limits of its own, for waiting readers: they are minutes.
-    timer_.expires_at(end_);
+    // The client has limits of its own, for waiting readers: they are minutes. The last answer may
+    // come after the end: it says what is missing.
+    timer_.expires_at(std::max(end_, std::chrono::steady_clock::now() + timeout_));
     timer_.async_wait([this](boost::system::error_code ec) {
         if (!ec) fail(cli::printable(from_ + " has not answered in time", 2000));
     });

@@ -75,6 +75,13 @@ class YoungK8sSd(JsonHandler):
                       "in": [{"job": "pods", "state": "active"}] * found}]})
 
 
+class NeverComplete(JsonHandler):
+    """A k8s-sd whose job never lists everything."""
+    def do_GET(self):
+        self.reply(200, {"found": False, "complete": True, "jobs": [
+            {"job": "pods", "complete": False, "not": [], "not_total": 0, "text": "", "in": []}]})
+
+
 def url_of(server):
     return server.line_with(r"http://\S+")[0]
 
@@ -434,6 +441,13 @@ scrape_configs:
             result = run("kubectl-sd", "why", "web", "--from", url)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(YoungK8sSd.questions, 2)
+
+    def test_what_is_not_known_in_time_is_said(self):
+        with server_with(NeverComplete) as url:
+            result = run("kubectl-sd", "why", "web", "--from", url, "--timeout", "0.7")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("pods", result.stdout)
+        self.assertIn("no job discovers web", result.stderr)
 
     def test_a_silent_k8s_sd_is_not_waited_for_longer_than_the_timeout(self):
         with server_with(SilentHandler) as url:

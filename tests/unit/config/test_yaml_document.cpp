@@ -210,12 +210,15 @@ TEST_CASE("parse_yaml: random texts end in a document or in an error with a line
     CHECK(documents > 2'000);
 }
 
-TEST_CASE("to_json: scalars keep what they look like, and whole numbers their value") {
+TEST_CASE("to_json: scalars keep what they look like") {
     const std::string yaml =
         "{a: 1.10, b: yes, c: \"1\", d: 0x10, e: null, f: -0.5e3, g: 01, h: .5, i: 'q\"\\'}";
     CHECK(to_json(YamlValue::parse(yaml, "f")) ==
-          R"({"a":1.10,"b":true,"c":"1","d":16,"e":null,"f":-0.5e3,"g":1,"h":".5",)"
+          R"({"a":1.10,"b":true,"c":"1","d":"0x10","e":null,"f":-0.5e3,"g":"01","h":".5",)"
           R"("i":"q\"\\"})");
+    CHECK(to_json(YamlValue::parse("{d: 0x10, g: 01, k: 1_000, t: '01', f: 1.10}", "f"),
+                  {.whole_numbers_by_value = true}) ==
+          R"({"d":16,"g":1,"k":1000,"t":"01","f":1.10})");
     CHECK(to_json(YamlValue::parse("{a: 1.10, b: yes, c: null}", "f"),
                   {.scalars_are_texts = true}) == R"({"a":"1.10","b":"yes","c":null})");
 }

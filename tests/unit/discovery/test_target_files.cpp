@@ -88,6 +88,8 @@ TEST_CASE("find_files: patterns are those of Go, not of a shell") {
     CHECK(f.find("a*b*.json") == Names{"ab.json"});
     CHECK(f.find("*a*.json") == Names{"a.json", "ab.json"});
     CHECK(f.find("\\a?json") == Names{"a.json"});
+    f.add("a/x.json", "");
+    CHECK(f.find("?\\/x.json").empty());  // a part that ends with "\\"
     // Every combination is not tried.
     f.add(std::string(200, 'a'), "");
     std::string stars;

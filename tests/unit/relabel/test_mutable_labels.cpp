@@ -40,6 +40,16 @@ TEST_CASE("MutableLabels: the order is that of insertion, a label set again keep
     CHECK(text_of(labels) == "b=3,c=5,");
 }
 
+TEST_CASE("MutableLabels: the first of several equal names wins, with an index, too") {
+    MutableLabels labels;
+    labels.append("a", "1");
+    labels.append("b", "2");
+    labels.append("a", "3");
+    CHECK(labels.get("a") == "1");
+    labels.index_names();
+    CHECK(labels.get("a") == "1");
+}
+
 TEST_CASE("MutableLabels: an empty value is no label, but keeps the place of one") {
     MutableLabels labels;
     labels.set("a", "");

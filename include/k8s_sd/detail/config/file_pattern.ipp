@@ -86,6 +86,7 @@ bool match_one(std::string_view& pattern, std::string_view& name) {
         return first == '?' || match_range(pattern, character).value_or(false);
     }
     if (first == '\\') pattern.remove_prefix(1);
+    if (pattern.empty()) return false;  // "\\" in front of a slash
     const bool equal = pattern.front() == name.front();
     pattern.remove_prefix(1);
     name.remove_prefix(1);

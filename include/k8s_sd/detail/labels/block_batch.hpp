@@ -25,11 +25,12 @@ class BlockBatch {
     /// \returns the distance from the first block to this one, in bytes
     /// \throws std::length_error  beyond max_bytes
     std::size_t add(LabelShapePtr shape, std::string_view packed) {
-        if (packed.size() > max_bytes - bytes_) throw std::length_error("labels of an object");
+        const std::size_t size = LabelBlock::size_with(packed.size());
+        if (size > max_bytes - bytes_) throw std::length_error("labels of an object");
         const std::size_t distance = bytes_;
         blocks_.push_back({std::move(shape), packed.size()});
         packed_ += packed;
-        bytes_ += LabelBlock::size_with(packed.size());
+        bytes_ += size;
         return distance;
     }
     /// The bytes of all blocks.

@@ -20,7 +20,10 @@ boost::json::array read_additional_jobs(const std::string& text, const ObjectVie
         const YamlValue list = YamlValue::parse(text, "additionalScrapeConfigs");
         if (list.is_null()) return {};
         const std::string json =
-            to_json(list, {.max_values = 1'000'000, .max_bytes = std::size_t{16} << 20});
+            // As the operator, which reads the jobs and writes them again.
+            to_json(list, {.max_values = 1'000'000,
+                           .max_bytes = std::size_t{16} << 20,
+                           .whole_numbers_by_value = true});
         boost::system::error_code error;
         boost::json::parse_options options;
         options.max_depth = 64;

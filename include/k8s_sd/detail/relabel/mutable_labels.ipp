@@ -174,7 +174,8 @@ void MutableLabels::index_names() noexcept {
     if (labels_.size() > max_chained) return;
     heads_ = {};
     is_chained_ = true;
-    for (std::size_t i = 0; i < labels_.size(); ++i) chain(i);
+    // The first of several equal names wins, as in a linear search: it is chained last.
+    for (std::size_t i = labels_.size(); i-- > 0;) chain(i);
 }
 
 void MutableLabels::chain(std::size_t i) noexcept {

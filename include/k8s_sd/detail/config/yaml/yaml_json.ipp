@@ -87,11 +87,16 @@ class JsonMaker {
             text_ += *truth ? "true" : "false";
         } else if (typed && is_json_number(text)) {
             text_ += text;
-        } else if (const auto number = typed ? yaml.as_unsigned_integer() : std::nullopt) {
-            text_ += std::to_string(*number);  // JSON has no 0x10 and no 1_000
+        } else if (const auto number = value_of(yaml); typed && number) {
+            text_ += std::to_string(*number);
         } else {
             write_text(text);
         }
+    }
+
+    /// JSON has no 0x10 and no 1_000.
+    std::optional<std::uint64_t> value_of(const YamlValue& yaml) const {
+        return options_.whole_numbers_by_value ? yaml.as_unsigned_integer() : std::nullopt;
     }
 
     void write_text(const std::string& text) {

@@ -122,10 +122,13 @@ struct JsonOptions {
     std::size_t max_bytes = std::size_t{1} << 20;
     /// Every scalar is a text, regardless of its YAML type.
     bool scalars_are_texts = false;
+    /// Whole numbers of YAML 1.1 that JSON does not have, such as 0x10 and 1_000, are numbers. By
+    /// default they are texts: a host may want a text, such as a password.
+    bool whole_numbers_by_value = false;
 };
 
 /// The value as JSON text. Plain scalars have their YAML 1.1 types; numbers valid in JSON stay as
-/// written, others become texts.
+/// written, others become texts; see JsonOptions.
 /// \throws ConfigError also if it is nested deeper than 32 levels or exceeds the options
 K8S_SD_EXPORT std::string to_json(const YamlValue&, const JsonOptions& = {});
 
