@@ -106,7 +106,7 @@ TEST_CASE("Monitors: jobs read one after the other are those of a file") {
             const json::value* config = made.if_contains("config");
             if (config == nullptr) continue;
             INFO(std::string(made.at("name").as_string()));
-            const ScrapeConfigFile file = parse_scrape_configs(json::serialize(*config));
+            const ScrapeConfigFile file = parse_scrape_configs(to_yaml(*config));
             if (!file.failures.empty()) continue;
             detail::ScrapeJobReader reader(config->at("global").as_object(), {});
             // Of the second time all parts are known.

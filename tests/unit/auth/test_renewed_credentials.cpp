@@ -110,9 +110,11 @@ TEST_CASE("RenewedCredentials: without memory all who ask get an answer, and ask
         Renewed r;
         for (int i = 0; i < 3; ++i) r.get();
         r.received.reserve(10);
+        IssuedCredentials issued;
+        append(issued.token, std::string(100, 'x'));
         test::allocations_left = left;
         try {
-            r.issue(std::string(100, 'x'));
+            r.answer(std::move(issued));
         } catch (const std::bad_alloc&) {
         }
         test::allocations_left = -1;

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/text/decimal.hpp"
 #include "k8s_sd/monitors/monitor_configuration.hpp"
 
 #include <boost/json/array.hpp>
@@ -36,7 +37,8 @@ class YamlWriter {
 
     void write_value(const boost::json::value& value, std::size_t depth) {
         if (!is_block(value)) {
-            text_ += boost::json::serialize(value);
+            text_ += value.is_double() ? detail::decimal_text(value.get_double())
+                                       : boost::json::serialize(value);
         } else if (const auto* list = value.if_array()) {
             write_list(*list, depth);
         } else {

@@ -1,5 +1,7 @@
 #include "k8s_sd/detail/text/decimal.hpp"
 
+#include <array>
+#include <charconv>
 #include <locale>
 #include <sstream>
 #include <string>
@@ -18,6 +20,12 @@ std::optional<double> parse_decimal(std::string_view text) {
         return std::nullopt;
     }
     return value;
+}
+
+std::string decimal_text(double number) {
+    std::array<char, 32> text;
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+    return {text.data(), end};
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -493,7 +493,6 @@ class WatchMachine {
     }
     void begin_anew() {
         stage_ = Stage::listing;
-        confirming_ = false;  // the suspicious list was another server's
         probes_.forget_doubt();
         plan_.forget_version();
     }
@@ -504,6 +503,7 @@ class WatchMachine {
     /// alike, though, and a watch from an old version would keep stale objects.
     Step on(const OtherServer&) {
         begin_anew();
+        confirming_ = false;  // a suspicious list was the other one's
         versions_.on_other_server();
         probes_.on_other_server();
         return relist(ListReason::other_server);

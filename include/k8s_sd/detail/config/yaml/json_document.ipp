@@ -1,12 +1,10 @@
 #include "k8s_sd/detail/config/yaml/json_document.hpp"
+#include "k8s_sd/detail/text/decimal.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <boost/json/serialize.hpp>
-#include <array>
-#include <charconv>
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,13 +28,6 @@ std::size_t estimated_bytes(const boost::json::value& value, int depth) {
         }
     }
     return bytes;
-}
-
-/// The shortest text of a number, as in Go: 1.25, not 1.25E0.
-std::string decimal_text(double number) {
-    std::array<char, 32> text;
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
-    return {text.data(), end};
 }
 
 class JsonNodes {
