@@ -53,13 +53,22 @@ class Operation {
         operation.reset();
         std::move(handler)(ec, std::move(results)...);
     }
+    /// Calls functions on the executor of the handler, also when the operation has ended.
+    struct Poster {
+        asio::any_io_executor host;
+        asio::any_completion_executor executor;
+
+        template <class Function>
+        void operator()(Function function) const {
+            asio::post(host, asio::bind_executor(executor, std::move(function)));
+        }
+    };
+    Poster poster() const { return {host_, executor_}; }
     /// Calls the function on the executor of the handler.
     template <class Function>
     void post(Function function) const {
-        // Copies, because the function may own the operation.
-        const auto host = host_;
-        const auto executor = executor_;
-        asio::post(host, asio::bind_executor(executor, std::move(function)));
+        const Poster copy = poster();  // the function may own the operation
+        copy(std::move(function));
     }
 
  private:

@@ -44,10 +44,12 @@ class NextOperation final : public Reader<Diff> {
         : convert_(convert),
           slot_(std::make_shared<Slot>(*this)),
           operation_(std::make_unique<Operation<Result>>(std::move(handler), host,
-                                                         std::weak_ptr<Slot>(slot_))) {}
+                                                         std::weak_ptr<Slot>(slot_))),
+          post_(operation_->poster()) {}
 
     void set_owner(std::weak_ptr<Owner> owner) override { slot_->owner = std::move(owner); }
-    void post(std::function<void()> function) override { operation_->post(std::move(function)); }
+    /// Any thread: fail() may run meanwhile.
+    void post(std::function<void()> function) override { post_(std::move(function)); }
     void finish_here(const Diff& diff) override {
         Operation<Result>::complete_here(std::move(operation_), {}, convert_(diff));
     }
@@ -68,6 +70,7 @@ class NextOperation final : public Reader<Diff> {
     const Convert convert_;
     const std::shared_ptr<Slot> slot_;
     std::unique_ptr<Operation<Result>> operation_;
+    const typename Operation<Result>::Poster post_;
 };
 
 /// Begins async_next() of a handle. See RunInitiation.

@@ -13,6 +13,6 @@ namespace k8s_sd::inline v0::detail {
 K8S_SD_EXPORT std::optional<double> parse_decimal(std::string_view text);
 
 /// The shortest text of a number, as in Go: 1.25, not 1.25E0.
-std::string decimal_text(double number);
+K8S_SD_EXPORT std::string decimal_text(double number);
 
 }  // namespace k8s_sd::inline v0::detail
