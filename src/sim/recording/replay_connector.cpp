@@ -72,8 +72,8 @@ class ReplayConnector::Player {
             return response;
         }
         if (auto response = take_first_list(collection)) return response;
-        // The recorded program knew the server's APIs already, and its watches broke at other times,
-        // after which it asked for the server's version.
+        // The recorded program knew the server's APIs already, and its watches broke at other
+        // times, after which it asked for the server's version.
         const bool differs = is_for_documents(request) || collection.purpose == Purpose::other;
         if (!begins_midway_ || !differs) ++unknown_requests;
         return nullptr;
