@@ -53,6 +53,14 @@ struct RequestCredentials {
     std::uint64_t revision = 0;       ///< set by Credentials, unique per value
 };
 
+/// The answer without memory for another one. Takes none itself, see `no_memory`.
+inline RequestCredentials credentials_without_memory() {
+    RequestCredentials none;
+    none.ec = errc::credentials_unavailable;
+    none.problem = no_memory;
+    return none;
+}
+
 /// Whether both look the same to the server.
 inline bool are_same(const RequestCredentials& a, const RequestCredentials& b) {
     const bool identity =

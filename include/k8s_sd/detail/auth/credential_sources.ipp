@@ -42,7 +42,6 @@ class HeaderFiles final : public CredentialSource {
  private:
     RequestCredentials complete(const RequestCredentials&) const;
     RequestCredentials with_headers(RequestCredentials) const;
-    static RequestCredentials without_memory();
 
     std::unique_ptr<CredentialSource> source_;
     std::vector<std::string> names_;
@@ -71,7 +70,7 @@ void HeaderFiles::async_get(Refused refused, Handler handler) {
                                    handler(complete(credentials));
                                };
                            } catch (const std::bad_alloc&) {
-                               return handler(without_memory());
+                               return handler(credentials_without_memory());
                            }
                            values_.async_read(std::move(then));
                        });
@@ -82,15 +81,8 @@ RequestCredentials HeaderFiles::complete(const RequestCredentials& credentials) 
     try {
         return with_headers(credentials);
     } catch (const std::bad_alloc&) {
-        return without_memory();
+        return credentials_without_memory();
     }
-}
-
-RequestCredentials HeaderFiles::without_memory() {
-    RequestCredentials none;
-    none.ec = errc::credentials_unavailable;
-    none.problem = no_memory;
-    return none;
 }
 
 RequestCredentials HeaderFiles::with_headers(RequestCredentials credentials) const {

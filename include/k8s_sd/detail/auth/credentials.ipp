@@ -81,9 +81,7 @@ void Credentials::on_answer(RequestCredentials answer) {
     FirstException problem;
     std::shared_ptr<const RequestCredentials> kept;
     problem.catch_from([&] { kept = keep(std::move(answer)); });
-    RequestCredentials none;
-    none.ec = errc::credentials_unavailable;
-    none.problem = no_memory;
+    const RequestCredentials none = credentials_without_memory();
     // Any handler may destroy this object.
     for (const GetHandler& handler : std::exchange(waiting_, {})) {
         problem.catch_from([&] { handler(kept ? *kept : none); });

@@ -24,13 +24,6 @@ constexpr Duration min_good_time = std::chrono::minutes(2);
 /// Bounds lifetimes to the range of the clock.
 constexpr std::chrono::seconds max_lifetime = std::chrono::hours(24 * 366);
 
-std::shared_ptr<const RequestCredentials> answer_without_memory() {
-    RequestCredentials none;
-    none.ec = errc::credentials_unavailable;
-    none.problem = no_memory;
-    return std::make_shared<const RequestCredentials>(std::move(none));
-}
-
 /// Margin for the duration of a renewal, and for clock skew.
 Duration renewal_margin(Duration lifetime) {
     return std::min<Duration>(std::chrono::seconds(60), lifetime / 10);
@@ -44,7 +37,7 @@ RenewedCredentials::RenewedCredentials(std::unique_ptr<CredentialIssuer> issuer,
       options_(std::move(options)),
       clock_(std::move(clock)),
       logger_(std::move(logger)),
-      without_memory_(answer_without_memory()),
+      without_memory_(std::make_shared<const RequestCredentials>(credentials_without_memory())),
       next_issue_(clock_->now()) {}
 
 void RenewedCredentials::async_get(const Refused& refused, Handler handler) {
