@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every check of check_sources.py and check_language.py detects deliberate mistakes."""
+"""Every check of check_sources.py and check_language.py detects deliberate mistakes, and
+scripts/test-failures finds the reports of sanitizers."""
 import json
 import pathlib
 import subprocess
@@ -143,6 +144,20 @@ class CheckSourcesTest(unittest.TestCase):
                 (root / name).write_text(f"{marker}{bad}\n", encoding="utf-8")
             self.assertEqual(sorted(language.problems(root)),
                              sorted(f'{root / name}: "Nobody" in: {bad}' for name in files))
+
+    def test_the_report_of_a_sanitizer_is_found_in_the_output_of_failed_tests_only(self):
+        script = pathlib.Path(__file__).resolve().parents[3] / "scripts/test-failures"
+        report = "WARNING: ThreadSanitizer: data race (pid=1)\n" + "  #0 frame\n" * 20000
+        for output, verdict, found in ((report, "Test Failed.", True),
+                                       ("a.cpp:1: runtime error: overflow\n", "Test Failed.", True),
+                                       ("FAILED: 1 == 2\n", "Test Failed.", False),
+                                       (report, "Test Passed.", False)):
+            with self.subTest(output[:30], verdict=verdict), tempfile.TemporaryDirectory() as folder:
+                log = pathlib.Path(folder) / "LastTest.log"
+                log.write_text(f"1/1 Testing: a\nOutput:\n---\n{output}<end of output>\n"
+                               f"Test time = 1 sec\n---\n{verdict}\n", encoding="utf-8")
+                result = subprocess.run([script, "--sanitizer", log], check=False)
+                self.assertEqual(result.returncode == 0, found)
 
 
 if __name__ == "__main__":
