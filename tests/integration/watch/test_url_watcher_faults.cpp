@@ -116,6 +116,9 @@ TEST_CASE("URLWatcher: a version from the server's future gives way to its most 
         Response::failure(504, "Timeout", "Timeout: Too large resource version: 900, current: 3");
     f.server.end_watches();
     f.settle();
+    for (const sim::RequestRecord& record : f.server.requests())
+        CHECK(contains(std::string(*record.request.header("Accept")), "vnd.kubernetes.protobuf"));
+    CHECK(f.counters().json_fallbacks == 0);
     f.server.fail_next(too_large);
     SECTION("when it watches") {}
     SECTION("when it lists because its version has expired") {
