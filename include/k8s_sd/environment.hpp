@@ -207,7 +207,8 @@ K8S_SD_EXPORT std::shared_ptr<Connector> system_connector();  ///< TCP sockets, 
 
 /// Limits of the concurrent requests to one server from one execution context. A LIST or a new
 /// connection beyond the limit waits for a permit; a URL without a permit for its WATCH is listed
-/// every WatchOptions::poll_interval instead. The status says so.
+/// every WatchOptions::poll_interval instead. The status says so. A LIST waits two minutes at most,
+/// and passes its permit on after five, so that stalled ones do not block the others.
 struct ServerLimits {
     std::size_t concurrent_lists = 8;  ///< LISTs in progress; zero: no limit
     std::size_t watches = 512;         ///< open WATCHes; zero: no limit

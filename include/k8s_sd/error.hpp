@@ -30,7 +30,7 @@ enum class errc {
     truncated_response,        ///< the connection ended in the middle of a list
     missing_resource_version,  ///< a list without metadata.resourceVersion
     bad_object,                ///< one object of a list or event has the wrong shape
-    object_too_large,          ///< one object exceeds WatchOptions::max_object_bytes
+    object_too_large,          ///< one object exceeds max_object_bytes, or its labels 64 MiB
     header_too_large,          ///< a response header exceeds 64 KiB
     connect_timeout,           ///< no connection (TCP and TLS) within WatchOptions::connect_timeout
     response_timeout,          ///< no progress of a response in WatchOptions::response_timeout

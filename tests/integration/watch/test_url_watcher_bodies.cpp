@@ -79,6 +79,7 @@ TEST_CASE("URLWatcher: what is no list is not taken for an empty one") {
           errc::missing_resource_version},
          {R"({"kind":"PodList","metadata":{"resourceVersion":""},"items":[]})", "application/json",
           errc::missing_resource_version},
+         {list_of("", "0"), "application/json", errc::missing_resource_version},
          {list_of("") + list_of(""), "application/json", errc::malformed_response},
          {std::string(300, '['), "application/json", errc::malformed_response},
          {R"({"items":)" + std::string(300, '['), "application/json", errc::malformed_response},

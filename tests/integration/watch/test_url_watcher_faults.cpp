@@ -71,6 +71,24 @@ TEST_CASE("URLWatcher: an expired version makes it list again at once") {
     f.check_recovered();
 }
 
+TEST_CASE("URLWatcher: version 0 names no state, so no watch begins there") {
+    Faults f;
+    f.start();
+    f.server.send_to_watches(
+        "pods", R"({"type":"ADDED","object":{"metadata":{"name":"c","namespace":"default",)"
+                R"("uid":"c","resourceVersion":"0"}}})"
+                "\n"
+                R"({"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"0"}}})"
+                "\n");
+    f.settle();
+    CHECK(f.probe.take_changes() == "+c");
+    f.server.end_watches();
+    f.advance(10s);
+    const Texts requests = f.take_requests();
+    REQUIRE(requests.size() == 1);
+    CHECK(requests[0] == "WATCH /api/v1/pods from " + f.version);
+}
+
 TEST_CASE("URLWatcher: versions that keep expiring do not make it list in a loop") {
     Faults f;
     f.start();
@@ -98,6 +116,9 @@ TEST_CASE("URLWatcher: a continue token that expires makes it list in one piece"
         return Response::failure(410, "Expired", "The provided continue parameter is too old");
     });
     f.probe.start();
+    for (const sim::RequestRecord& record : f.server.requests())
+        CHECK(contains(std::string(*record.request.header("Accept")), "vnd.kubernetes.protobuf"));
+    CHECK(f.counters().json_fallbacks == 0);
     const Texts requests = f.take_requests();
     REQUIRE(requests.size() == 4);
     CHECK(requests[0] == "LIST /api/v1/pods?limit=1");

@@ -3,6 +3,7 @@
 #include "unit/auth/issuer_fixture.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <chrono>
 #include <string>
 
@@ -129,6 +130,45 @@ TEST_CASE("OAuth2: each failure is reported in the words of the service, without
           "error: oauth2: the token contains a line break or another control character");
     CHECK(error_of(200, R"({"access_token": "t")").starts_with(prefix));
     CHECK(Service("garbage\r\n\r\n").get().starts_with(prefix + "the response is not valid HTTP"));
+}
+
+TEST_CASE("OAuth2: a refusal of the place where the secret worked leads to the other one, once") {
+    const std::string refusal = TextServer::http(GENERATE(400, 401), R"({"error": "no"})");
+    Service f(refusal);
+    const auto in_header = [&f](std::size_t request) {
+        return contains(f.service->requests.at(request), "Authorization: ");
+    };
+    f.service->answers = {refusal, good, refusal, good, refusal};
+    f.get();
+    f.advance(1h);
+    CHECK(f.get() == "Bearer one");
+    REQUIRE(f.service->requests.size() == 4);
+    CHECK_FALSE(in_header(1));
+    CHECK_FALSE(in_header(2));
+    CHECK(in_header(3));
+    f.advance(1h);
+    f.get();
+    REQUIRE(f.service->requests.size() == 6);
+    CHECK(in_header(4));
+    CHECK_FALSE(in_header(5));
+}
+
+TEST_CASE("OAuth2: no echo of a request shows a secret of it") {
+    ApiServerConfig server = with_oauth2();
+    server.auth.oauth2->endpoint_params = {{"password", "pa ss&word/1"}, {"tenant", "red"}};
+    server.auth.oauth2->headers = {{.name = "X-Key", .value = "key-of-the-gateway"}};
+    for (const char* echo :
+         {"bXkrY2xpZW50OnMzY3JldCUyNm1vcmU=", "s3cret&more", "s3cret%26more", "pa ss&word/1",
+          "pa+ss%26word%2F1", "pa%20ss%26word%2f1", "key-of-the-gateway"}) {
+        CAPTURE(echo);
+        Service f(TextServer::http(403, R"({"error": "red: )" + std::string(echo) + "\"}"), server);
+        CHECK(f.get().ends_with(" HTTP 403: red: <redacted>"));
+        Service g(TextServer::http(200, R"({"access_token": "t", "token_type": ")" +
+                                            std::string(echo) + "\"}"),
+                  server);
+        CHECK(contains(g.get(), "a token of the type "));
+        CHECK_FALSE(contains(g.get(), echo));
+    }
 }
 
 TEST_CASE("OAuth2: a service that hangs has failed after 30 s, and pauses grow to a minute") {

@@ -266,7 +266,8 @@ TEST_CASE("ListWatchReader: a list must be one of the kind, with items and a ver
               "the server's URL right?"},
              {"list kind=Status @7 items", errc::malformed_response, "instead of PodList"},
              {"list kind=PodList @7", errc::malformed_response, "no items"},
-             {"list kind=PodList items", errc::missing_resource_version, "resourceVersion"}}) {
+             {"list kind=PodList items", errc::missing_resource_version, "resourceVersion"},
+             {"list kind=PodList @0 items", errc::missing_resource_version, "names no state"}}) {
         CAPTURE(row.list);
         CHECK(f.list({row.list}).empty());
         CHECK(f.ec == row.ec);

@@ -53,6 +53,26 @@ TEST_CASE("Role endpoints: each port of each address is a target, ready ones fir
     }
 }
 
+TEST_CASE("Role endpoints: a long text of a pod, repeated for each port, is bounded") {
+    for (const LabelDialect dialect : dialects) {
+        World world(dialect);
+        const std::string image(std::size_t{700} << 10, 'i');
+        world.add(Kind::pod, pod(R"("containers":[{"name":"c","image":")" + image +
+                                 R"(","ports":[{"containerPort":9000,"protocol":"TCP"}]}])"));
+        std::string ports = testport;
+        for (int i = 0; i < 100; ++i) ports += R"(,{"port":9000,"protocol":"UDP"})";
+        world.add(Kind::endpoints, backed(ports));
+        const bool writes_protocol =
+            detail::rules_of(dialect).container_port_has_protocol_of_endpoint;
+        const TargetGroupPtr group = world.group(Role::endpoints, "default", "e");
+        CHECK(world.overfull() == writes_protocol);
+        CHECK((group == nullptr) == writes_protocol);
+        world.add(Kind::endpoints, backed(testport));
+        CHECK(world.group(Role::endpoints, "default", "e"));
+        CHECK_FALSE(world.overfull());
+    }
+}
+
 TEST_CASE("Role endpoints: several addresses and ports come port by port") {
     World world;
     world.add(Kind::endpoints,

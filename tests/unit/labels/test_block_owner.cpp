@@ -11,7 +11,6 @@
 #include <memory>
 #include <new>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -22,6 +21,7 @@ using k8s_sd::detail::BlockOwner;
 using k8s_sd::detail::LabelBlock;
 using k8s_sd::detail::LabelBlockPtr;
 using k8s_sd::detail::LabelFactory;
+using k8s_sd::detail::LabelLimitReached;
 using k8s_sd::detail::LabelShapePtr;
 using k8s_sd::test::memory_use;
 
@@ -151,7 +151,7 @@ TEST_CASE("BlockOwner: all blocks take one allocation") {
           static_cast<long>(sizeof(Owner) + LabelBlock::size_with(2) + LabelBlock::size_with(3)));
 }
 
-TEST_CASE("BlockBatch: it is empty once its blocks are made, and refuses too many bytes") {
+TEST_CASE("BlockBatch: it is empty once its blocks are made, and counts for the limit of labels") {
     LabelFactory factory;
     std::atomic<int> alive = 0;
     BlockBatch& batch = factory.batch();
@@ -160,11 +160,12 @@ TEST_CASE("BlockBatch: it is empty once its blocks are made, and refuses too man
     CHECK(batch.bytes() == LabelBlock::size_with(2));
     const auto owner = Owner::make({distance}, batch, alive);
     CHECK(batch.bytes() == 0);
-    // Of a text of this size only the length counts.
-    const std::string_view too_long("a", BlockBatch::max_bytes + 1);
-    CHECK_THROWS_AS(batch.add(LabelShapePtr(&owner->block(0)->shape()), too_long),
-                    std::length_error);
-    CHECK(batch.bytes() == 0);
+    factory.begin_object();
+    const std::string half(LabelFactory::max_bytes / 2, 'x');
+    CHECK(factory.block().add("a", "1").add_to(batch) == 0);
+    factory.block().add("a", half).make();
+    CHECK_THROWS_AS(factory.block().add("a", half).add_to(batch), LabelLimitReached);
+    CHECK(batch.bytes() == LabelBlock::size_with(2));
 }
 
 TEST_CASE("BlockOwner: its blocks are read and released in other threads") {

@@ -17,6 +17,7 @@ using k8s_sd::detail::FamilyName;
 using k8s_sd::detail::KeyValues;
 using k8s_sd::detail::LabelBlockPtr;
 using k8s_sd::detail::LabelFactory;
+using k8s_sd::detail::LabelLimitReached;
 using k8s_sd::detail::RecentCache;
 using k8s_sd::test::memory_use;
 
@@ -159,6 +160,32 @@ TEST_CASE("LabelFactory: large blocks are equal without being one") {
     const auto d = make_family(factory, family, {{large, "v"}});
     CHECK(*c == *d);
     CHECK(map_of(c) == LabelMap{{"label_" + large, "v"}, {"labelpresent_" + large, "true"}});
+}
+
+TEST_CASE("LabelFactory: the new blocks of an object have a limit, and those of the next one too") {
+    LabelFactory factory;
+    const std::string text(std::size_t{700} << 10, 'x');
+    const auto make = [&] { return factory.block().add("image", text).make_shared(); };
+    for (int object = 0; object < 2; ++object) {
+        factory.begin_object();
+        for (int i = 0; i < 93; ++i) make();
+        CHECK_THROWS_AS(make(), LabelLimitReached);
+    }
+    factory.begin_object();
+    const auto block = make();
+    for (int i = 1; i < 93; ++i) factory.with_value(*block, 0, text);
+    CHECK_THROWS_AS(factory.without(*block, Labels()), LabelLimitReached);
+}
+
+TEST_CASE("LabelFactory: a block that is shared counts once") {
+    LabelFactory factory;
+    const std::string text(1000, 'x');
+    std::vector<LabelBlockPtr> blocks;
+    factory.begin_object();
+    for (int i = 0; i < 100'000; ++i) {
+        blocks.push_back(factory.block().add("image", text).make_shared());
+    }
+    CHECK(blocks.front() == blocks.back());
 }
 
 TEST_CASE("LabelFactory: of a repeated key the last value counts") {

@@ -38,6 +38,16 @@ TEST_CASE("KnownVersions: an incomparable version becomes the current one, but n
     CHECK(versions.greatest() == "11");
 }
 
+TEST_CASE("KnownVersions: version 0 of an event names no state, so it changes none") {
+    for (const char* known : {"9", "opaque"}) {
+        KnownVersions versions = versions_after_list(known);
+        CHECK_FALSE(versions.on_event("0"));
+        CHECK_FALSE(versions.on_event("00"));
+        CHECK(versions.begin_watch() == known);
+        CHECK(versions.on_event("10"));
+    }
+}
+
 TEST_CASE("KnownVersions: an object is old if its version precedes the start of the watch") {
     KnownVersions versions = versions_after_list("9");
     versions.on_event("20");

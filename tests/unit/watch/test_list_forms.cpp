@@ -9,6 +9,7 @@ namespace k8s_sd::detail {
 namespace {
 
 using Words = std::vector<std::string>;
+using Evidence = ListForms::Evidence;
 
 std::string words(const ListRequestForm& form) {
     constexpr const char* names[] = {"pages", "whole", "streamed"};
@@ -133,9 +134,30 @@ TEST_CASE("ListForms: an encoding is learned where the usual one failed") {
     CHECK_FALSE(forms.at_first());
     CHECK(forms.usual_encoding_failed());
     ListForms absent = begun({.other_encoding = true});
-    absent.on_failure(true, false);  // a missing API says nothing about forms
+    absent.on_failure(true, Evidence::none);  // a missing API says nothing about forms
     CHECK_FALSE(absent.usual_encoding_failed());
     CHECK_FALSE(absent.better_shape());
+}
+
+TEST_CASE("ListForms: pages that cannot go on are followed by another shape of the same encoding") {
+    ListForms forms = begun({.other_encoding = true});
+    forms.on_part();
+    CHECK(forms.on_failure(true, Evidence::against_shape));
+    CHECK(words(forms.current()) == "whole");
+    CHECK(forms.better_shape() == ListShape::whole);
+    for (const char* next : {"whole otherwise", "pages otherwise"}) {
+        CHECK(forms.in_first_round());
+        CHECK(forms.on_failure(true));
+        CHECK(words(forms.current()) == next);
+        CHECK(forms.usual_encoding_failed());  // in one piece
+    }
+}
+
+TEST_CASE("ListForms: pages that cannot go on say nothing about their encoding") {
+    ListForms forms = begun({.pages = false, .other_encoding = true});
+    CHECK(forms.on_failure(true, Evidence::against_shape));
+    CHECK(words(forms.current()) == "whole otherwise");
+    CHECK_FALSE(forms.usual_encoding_failed());
 }
 
 TEST_CASE("ListForms: there is time for a long response until a form has timed out") {

@@ -6,6 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <boost/asio/io_context.hpp>
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -210,6 +211,23 @@ TEST_CASE("WatchForms: a refusal of something else says nothing about compressio
     const unsigned status = GENERATE(403U, 404U, 405U, 410U, 422U);
     CHECK_FALSE(f.fails(f.forms.streamed_list({}, 300s), status));
     CHECK(f.forms.list({}).gzip);
+}
+
+TEST_CASE("WatchForms: a useless version or continue token says nothing about compression") {
+    using Machine = WatchMachine;
+    FormsFixture f(Kind::pod, with_gzip(Compression::always));
+    Verdict verdict;
+    verdict.failure.ec = errc::server_error;
+    for (const Machine::Outcome& outcome :
+         std::initializer_list<Machine::Outcome>{Machine::Expired{}, Machine::VersionTooLarge{},
+                                                 Machine::Rejected{}, Machine::BadPages{}}) {
+        CAPTURE(outcome.index());
+        verdict.outcome = outcome;
+        const WatchRequest request = f.forms.list({});
+        REQUIRE(request.gzip);
+        CHECK_FALSE(f.fails(request, 504, verdict));
+        CHECK(f.forms.list({}).gzip);
+    }
 }
 
 TEST_CASE("WatchForms: the request without managedFields that follows is still compressed") {

@@ -31,10 +31,16 @@ struct IntakeFixture final : TaggingObserver {
 
     /// An event of a pod, as the coordinator passes it on.
     void event(EventType type, std::string_view name, std::string_view uid = "u") {
+        event(type, named(name, uid));
+    }
+    static api::Pod named(std::string_view name, std::string_view uid = "u") {
         api::Pod pod;
         pod.metadata.namespace_ = "ns";
         pod.metadata.name = name;
         pod.metadata.uid = uid;
+        return pod;
+    }
+    void event(EventType type, const api::Pod& pod) {
         const DecodedObject decoded{Kind::pod, pod.metadata, &pod, certain};
         const WatchIntake::Tag given = intake.tag_of(exchange, type, decoded);
         if (intake.is_one_too_many(exchange, type, given.has_value(), pod.metadata)) return;
@@ -230,6 +236,40 @@ TEST_CASE("WatchIntake: the last state of an unreadable object stays") {
         CHECK(f.changes.empty());
         CHECK(f.report.whole_status().error == errc::bad_object);
     }
+}
+
+TEST_CASE("WatchIntake: an object with too large labels is unreadable, and its last state stays") {
+    IntakeFixture f;
+    f.watch();
+    f.add("a");
+    f.take_changes();
+    api::Pod large = IntakeFixture::named("a");
+    const std::string text(std::size_t{8} << 20, 'x');
+    SECTION("a long text for each of many ports") {
+        api::Container container;
+        container.image = std::string_view(text).substr(0, 700 << 10);
+        container.ports.resize(45'000);
+        large.spec.containers = {container};
+    }
+    SECTION("a long ID for each of many containers of a name") {
+        large.spec.containers.resize(130);
+        large.status.container_statuses.resize(1);
+        large.status.container_statuses[0].container_id = text;
+    }
+    for (int events = 0; events < 2; ++events) {
+        f.event(EventType::modified, large);
+        CHECK(f.changes.empty());
+        CHECK(f.report.is_unread("ns", "a"));
+        CHECK(f.report.take_unread_change() == (events == 0));
+    }
+    CHECK(f.metrics.bad_objects == 2);
+    CHECK(f.report.whole_status().error == errc::object_too_large);
+    f.add("a");
+    CHECK(f.changes.empty());
+    CHECK_FALSE(f.report.is_unread("ns", "a"));
+    large.metadata.uid = "v";
+    f.event(EventType::modified, large);
+    CHECK(f.changes == "-a");
 }
 
 TEST_CASE("WatchIntake: a list without most of the known objects is suspicious") {

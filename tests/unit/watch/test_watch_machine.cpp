@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <random>
@@ -51,7 +52,9 @@ std::string words(const Machine::Step& step) {
 
 /// A machine, a text of its steps, and the time.
 struct Subject {
-    explicit Subject(WatchOptions o = options(), std::uint64_t seed = 1) : machine(o, seed) {
+    explicit Subject(WatchOptions o = options(), std::uint64_t seed = 1,
+                     bool other_encoding = false)
+        : machine(o, seed, other_encoding) {
         step = machine.start();
     }
     std::string next(const Machine::Outcome& outcome) {
@@ -479,6 +482,20 @@ TEST_CASE("WatchMachine: a rejected or repeated token makes it list everything i
     CHECK(s.after(rejected ? Machine::Outcome(Machine::Rejected{})
                            : Machine::Outcome(Machine::BadPages{})) == "list");
     CHECK(s.listed("9") == "watch 9");
+}
+
+TEST_CASE("WatchMachine: a useless token or page leads to one piece in the same encoding") {
+    for (const Machine::Outcome& outcome :
+         std::initializer_list<Machine::Outcome>{Machine::Expired{}, Machine::VersionTooLarge{},
+                                                 Machine::Rejected{}, Machine::BadPages{}}) {
+        CAPTURE(outcome.index());
+        Subject s(options(), 1, true);
+        s.page("a");
+        CHECK(s.after(outcome) == "list");
+        CHECK_FALSE(s.machine.list_forms().usual_encoding_failed());
+        CHECK(s.failed() == "list otherwise");
+        CHECK(s.machine.list_forms().usual_encoding_failed());
+    }
 }
 
 TEST_CASE("WatchMachine: what fails twice in one form is tried in the other") {

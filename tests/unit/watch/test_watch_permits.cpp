@@ -3,6 +3,7 @@
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <memory>
 #include <optional>
@@ -47,8 +48,8 @@ struct PermitsFixture {
 
 TEST_CASE("WatchPermits: a list keeps its permit until it returns it") {
     PermitsFixture f;
-    REQUIRE(f.permits->take_list_permit());
-    CHECK(f.permits->take_list_permit());  // the same one
+    REQUIRE(f.permits->take_list_permit(f.owner));
+    CHECK(f.permits->take_list_permit(f.owner));  // the same one
     CHECK_FALSE(f.traffic->list_permits->try_permit());
     f.permits->return_list_permit();
     CHECK(f.traffic->list_permits->try_permit());
@@ -57,7 +58,7 @@ TEST_CASE("WatchPermits: a list keeps its permit until it returns it") {
 TEST_CASE("WatchPermits: without a permit a list waits for one") {
     PermitsFixture f;
     PermitQueue::Permit other = f.traffic->list_permits->try_permit();
-    REQUIRE_FALSE(f.permits->take_list_permit());
+    REQUIRE_FALSE(f.permits->take_list_permit(f.owner));
     f.permits->async_list_permit(f.owner, f.count());
     f.advance(1min);
     CHECK(f.calls == 0);
@@ -82,9 +83,57 @@ TEST_CASE("WatchPermits: after two minutes a list goes ahead without a permit") 
     CHECK(f.traffic->list_permits->try_permit());
 }
 
+TEST_CASE("WatchPermits: a list that went ahead without a permit needs none for its next page") {
+    PermitsFixture f;
+    const PermitQueue::Permit other = f.traffic->list_permits->try_permit();
+    f.permits->async_list_permit(f.owner, f.count());
+    f.advance(WatchPermits::max_list_permit_wait);
+    REQUIRE(f.calls == 1);
+    CHECK(f.permits->take_list_permit(f.owner));
+    CHECK(f.permits->take_list_permit(f.owner));
+    f.permits->return_list_permit();
+    CHECK_FALSE(f.permits->take_list_permit(f.owner));
+}
+
+TEST_CASE(
+    "WatchPermits: a list that takes long passes its permit on, and needs none from then on") {
+    PermitsFixture f;
+    const bool waits = GENERATE(false, true);
+    if (waits) {
+        PermitQueue::Permit other = f.traffic->list_permits->try_permit();
+        f.permits->async_list_permit(f.owner, f.count());
+        other.reset();
+        f.settle();
+        REQUIRE(f.calls == 1);
+    } else {
+        REQUIRE(f.permits->take_list_permit(f.owner));
+    }
+    f.advance(WatchPermits::max_list_permit_time - 1ms);
+    CHECK_FALSE(f.traffic->list_permits->try_permit());
+    f.advance(1ms);
+    const PermitQueue::Permit other = f.traffic->list_permits->try_permit();
+    CHECK(other);
+    CHECK(f.permits->take_list_permit(f.owner));
+    f.permits->return_list_permit();
+    CHECK_FALSE(f.permits->take_list_permit(f.owner));
+}
+
+TEST_CASE("WatchPermits: the time of a permit begins with its list") {
+    PermitsFixture f;
+    for (int list = 0; list < 3; ++list) {
+        REQUIRE(f.permits->take_list_permit(f.owner));
+        f.advance(WatchPermits::max_list_permit_time - 1ms);
+        CHECK_FALSE(f.traffic->list_permits->try_permit());
+        f.permits->return_list_permit();
+    }
+    f.advance(10min);
+    CHECK(f.metrics->lists_running == 0);
+}
+
 TEST_CASE("WatchPermits: a watch gets a permit while the limit is not reached") {
     PermitsFixture f;
     REQUIRE(f.permits->take_watch_permit());
+    CHECK(f.permits->take_watch_permit());  // in place of its own
     CHECK_FALSE(f.traffic->watch_permits->try_permit());
     f.permits->return_watch_permit();
     const PermitQueue::Permit other = f.traffic->watch_permits->try_permit();
@@ -159,7 +208,7 @@ TEST_CASE("WatchPermits: a server is left within five seconds, whatever the time
 
 TEST_CASE("WatchPermits: cancel() returns the permits and ends the waits") {
     PermitsFixture f;
-    REQUIRE(f.permits->take_list_permit());
+    REQUIRE(f.permits->take_list_permit(f.owner));
     REQUIRE(f.permits->take_watch_permit());
     f.permits->async_sleep(1s, true, f.owner, f.count());
     f.permits->cancel();

@@ -195,7 +195,8 @@ TEST_CASE("WatchReport: objects that cannot be read are an error until they can 
     CHECK_FALSE(read_change());
     CHECK(r.report.whole_status().error == errc::object_too_large);
     CHECK(r.report.whole_status().message ==
-          url + "an object is larger than max_object_bytes: ns/b; the last known state stays until "
+          url + "an object is larger than max_object_bytes, or its labels than 64 MiB: ns/b; the "
+                "last known state stays until "
                 "the object is deleted");
     CHECK_FALSE(r.status().error);  // of requests
     r.report.on_bad_object(bad("a", errc::object_too_large), true);

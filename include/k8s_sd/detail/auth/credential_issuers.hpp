@@ -132,6 +132,7 @@ class OAuth2Issuer final : public CredentialIssuer {
 
     void post(Style);
     std::string request_text(Style) const;
+    CleansedBytes basic_authorization() const;
     std::string form(Style) const;
     void on_response(Style, error_code, const std::string& why);
     IssuedCredentials read_answer() const;
@@ -149,7 +150,7 @@ class OAuth2Issuer final : public CredentialIssuer {
     SecretTexts texts_;  ///< the secret, then the headers
     HttpConnection connection_;
     std::optional<ResponseCollector> response_;
-    std::optional<Style> style_;  ///< the successful one
+    Style style_ = Style::header;  ///< the last successful one; the other one follows a refusal
     std::unique_ptr<Timer> timer_;
     Handler handler_;
 };

@@ -39,6 +39,17 @@ std::optional<std::chrono::seconds> expires_in(const boost::json::object& object
     return std::chrono::seconds(static_cast<std::int64_t>(std::min(seconds, max_seconds)));
 }
 
+/// The text as it is in a form.
+CleansedBytes form_text(std::string_view text) {
+    std::string escaped;
+    escaped.reserve(3 * text.size());
+    append_query_text(escaped, text);
+    CleansedBytes result;
+    append(result, escaped);
+    cleanse(escaped.data(), escaped.size());
+    return result;
+}
+
 IssuedCredentials no_service_token(std::string problem) {
     IssuedCredentials none;
     none.problem = std::move(problem);
@@ -75,7 +86,7 @@ void OAuth2Issuer::async_issue(bool, Handler handler) {
         if (!texts_.complete()) return fail(texts_.problem());
         timer_->expires_at(clock_->now() + token_service_timeout,
                            [this] { fail("it did not answer in 30 s"); });
-        post(style_.value_or(Style::header));
+        post(style_);
     });
 }
 
@@ -108,21 +119,24 @@ std::string OAuth2Issuer::request_text(Style style) const {
     text += "Accept: application/json\r\nAccept-Encoding: identity"
             "\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ";
     (text += std::to_string(body.size())) += "\r\n";
-    if (style == Style::header) {
-        std::string plain;
-        plain.reserve(3 * (config_.client_id.size() + texts_[0].size()) + 1);
-        append_query_text(plain, config_.client_id);
-        plain += ':';
-        append_query_text(plain, texts_[0]);
-        ((text += "Authorization: Basic ") += view(encode_base64<CleansedBytes>(plain))) += "\r\n";
-        cleanse(plain.data(), plain.size());
-    }
+    if (style == Style::header)
+        ((text += "Authorization: ") += view(basic_authorization())) += "\r\n";
     for (std::size_t i = 0; i < config_.headers.size(); ++i) {
         (((text += config_.headers[i].name) += ": ") += texts_[i + 1]) += "\r\n";
     }
     (text += "\r\n") += body;
     cleanse(body.data(), body.size());
     return text;
+}
+
+CleansedBytes OAuth2Issuer::basic_authorization() const {
+    CleansedBytes plain = form_text(config_.client_id);
+    append(plain, ":");
+    append(plain, view(form_text(texts_[0])));
+    CleansedBytes value;
+    append(value, "Basic ");
+    append(value, view(encode_base64<CleansedBytes>(view(plain))));
+    return value;
 }
 
 std::string OAuth2Issuer::form(Style style) const {
@@ -152,12 +166,12 @@ void OAuth2Issuer::on_response(Style style, error_code ec, const std::string& wh
     if (ec == errc::object_too_large) return fail("it answered more than 1 MiB");
     if (ec) return fail(redact(why));
     const unsigned status = response_->head().status;
-    if (!style_ && style == Style::header && (status == 400 || status == 401)) {
-        return post(Style::body);
-    }
+    const bool refused = status == 400 || status == 401;
+    if (refused && style == style_)
+        return post(style == Style::header ? Style::body : Style::header);
     if (status < 200 || status > 299) return fail(problem_of_status());
     IssuedCredentials issued = read_answer();
-    if (!issued.problem.empty()) return fail(issued.problem);
+    if (!issued.problem.empty()) return fail(redact(issued.problem));
     style_ = style;
     finish(std::move(issued));
 }
@@ -191,11 +205,20 @@ std::string OAuth2Issuer::problem_of_status() const {
     return message.empty() ? problem : problem + ": " + printable(redact(message));
 }
 
+/// Services quote parameters as they were sent, or decoded.
 std::string OAuth2Issuer::redact(std::string text) const {
     std::vector<CleansedBytes> secrets;
-    for (std::size_t i = 0; i <= config_.headers.size(); ++i) {
-        const bool is_secret = i == 0 ? !texts_[0].empty() : is_secret_header(texts_[i]);
-        if (is_secret) append(secrets.emplace_back(), texts_[i]);
+    if (!texts_[0].empty()) {
+        secrets = secrets_of(basic_authorization());
+        append(secrets.emplace_back(), texts_[0]);
+    }
+    for (std::size_t i = 0; i < config_.headers.size(); ++i) {
+        if (may_be_secret(texts_[i + 1])) append(secrets.emplace_back(), texts_[i + 1]);
+    }
+    for (const auto& [name, value] : config_.endpoint_params) {
+        if (!may_be_secret(value)) continue;
+        append(secrets.emplace_back(), value);
+        secrets.push_back(form_text(value));
     }
     return detail::redact(std::move(text), secrets);
 }

@@ -176,9 +176,9 @@ std::shared_ptr<const RequestCredentials> RenewedCredentials::answer() const {
 
 /// One client's access to shared credentials. The shared part holds a weak reference to the
 /// handler; this object owns it.
-class CredentialCounter final : public CredentialSource {
+class SharedCredentialSource final : public CredentialSource {
  public:
-    CredentialCounter(asio::any_io_executor strand, std::shared_ptr<StrandCredentials> shared)
+    SharedCredentialSource(asio::any_io_executor strand, std::shared_ptr<StrandCredentials> shared)
         : strand_(std::move(strand)), shared_(std::move(shared)) {}
 
     void async_get(Refused refused, Handler handler) override {
@@ -224,7 +224,7 @@ std::unique_ptr<CredentialSource> SharedCredentials::source(const asio::any_io_e
                                                             const Make& make) {
     auto& context = asio::query(strand, asio::execution::context);
     auto shared = asio::use_service<SharedCredentials>(context).acquire(strand, issuer, make);
-    return std::make_unique<CredentialCounter>(strand, std::move(shared));
+    return std::make_unique<SharedCredentialSource>(strand, std::move(shared));
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -25,7 +25,8 @@ const char* message_of(errc value) noexcept {
         case errc::truncated_response: return "the connection ended in the middle of a list";
         case errc::missing_resource_version: return "the list has no resource version";
         case errc::bad_object: return "an object has the wrong shape";
-        case errc::object_too_large: return "an object is larger than max_object_bytes";
+        case errc::object_too_large:
+            return "an object is larger than max_object_bytes, or its labels than 64 MiB";
         case errc::header_too_large: return "the header of the answer is larger than 64 KiB";
         case errc::connect_timeout: return "no connection within connect_timeout";
         case errc::response_timeout: return "no progress of the answer within response_timeout";

@@ -123,7 +123,7 @@ void ApiClientImpl::set_server(const ApiServerConfig& server) {
     http_version_ = server.http_version;
     header_rest_ = impersonation_lines(server.impersonate) + header_lines(server.headers);
     for (const HttpHeader& header : server.headers) {
-        if (is_secret_header(header.value)) add_secret(header.value);
+        if (may_be_secret(header.value)) add_secret(header.value);
     }
 }
 

@@ -50,6 +50,13 @@ std::optional<ServerStatus> read_json_status(std::string_view body);
 /// Members of the wrong type are skipped.
 std::optional<ServerStatus> read_protobuf_status(std::string_view body);
 
+/// Whether a resource version names a state of the server. An empty one does not. Neither does "0",
+/// which proxies and aggregated APIs may send: in a request it stands for any state. A watch from
+/// there would bring known objects again, and miss deletions.
+inline bool names_state(std::string_view resource_version) noexcept {
+    return resource_version.find_first_not_of('0') != std::string_view::npos;
+}
+
 /// A decoded object. Its model and all texts in it belong to the decoder, and are valid until the
 /// reporting call returns.
 struct DecodedObject {

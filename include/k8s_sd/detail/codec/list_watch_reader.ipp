@@ -91,8 +91,11 @@ error_code ListWatchReader::check_list() {
     if (const error_code ec = check_kind(list.kind)) return ec;
     if (kind_is_owed_ && !is_list_kind(list.kind)) return fail_without_kind();
     if (!list.has_items) return fail(errc::malformed_response, "the list has no items");
-    if (list.resource_version.empty()) {
-        return fail(errc::missing_resource_version, "the list has no metadata.resourceVersion");
+    if (!names_state(list.resource_version)) {
+        return fail(errc::missing_resource_version,
+                    list.resource_version.empty()
+                        ? "the list has no metadata.resourceVersion"
+                        : "the list's metadata.resourceVersion is 0, which names no state");
     }
     if (list.resource_version.size() > max_version_size) {
         return fail(errc::malformed_response, "the list's metadata.resourceVersion is too long");

@@ -23,18 +23,23 @@ inline std::vector<Kind> needed_kinds(Role role, const AttachMetadata& attach) {
     return kinds;
 }
 
-/// Generates the targets of `object`, of the role's main kind. Returns null if it has none or too
-/// many; GroupBuilder::overfull() distinguishes these.
+/// Generates the targets of `object`, of the role's main kind. Returns null if it has none, too
+/// many, or too large ones; GroupBuilder::overfull() distinguishes the first case.
 /// \param earlier  the previous group of the object, or null; see Lookup::begin_part()
 inline TargetGroupPtr generate(Role role, const Object& object, GeneratorContext& g,
                                const TargetGroupPtr& earlier = nullptr) {
     g.group.begin(source_prefix(role), object.ns(), object.name(), g.options.max_targets, earlier,
                   share_key_of(g.options.division, object.ns(), object.uid_hash()));
     g.group.add(g.options.cluster);
-    with_role(role, [&](auto traits) {
-        using MainObject = typename decltype(traits)::MainObject;
-        traits.generate(static_cast<const MainObject&>(object), g);
-    });
+    g.factory.begin_object();
+    try {
+        with_role(role, [&](auto traits) {
+            using MainObject = typename decltype(traits)::MainObject;
+            traits.generate(static_cast<const MainObject&>(object), g);
+        });
+    } catch (const LabelLimitReached&) {
+        g.group.set_overfull();
+    }
     return g.group.finish();
 }
 

@@ -47,6 +47,7 @@ struct ObjectMaker {
     LabelFactory factory;
 
     /// \param form  null: stored for labels
+    /// \throws LabelLimitReached
     ObjectPtr make(const DecodedObject& object, const ObjectForm* form = nullptr);
 };
 

@@ -110,6 +110,7 @@ ObjectPtr make_for_hosts(Kind kind, const typename Traits::Model& model, const O
 }  // namespace
 
 ObjectPtr ObjectMaker::make(const DecodedObject& object, const ObjectForm* form) {
+    factory.begin_object();
     return with_kind(object.kind, [&](auto kind) {
         using Traits = decltype(kind);
         const auto& model = *static_cast<const typename Traits::Model*>(object.model);

@@ -292,7 +292,7 @@ class PodContent final : public BlockOwner {
 
 static_assert(sizeof(PodContent) % alignof(PodPort) == 0);
 static_assert(sizeof(PodPort) % alignof(LabelBlock) == 0);
-static_assert(BlockBatch::max_bytes / alignof(LabelBlock) < std::size_t{1} << 28U);
+static_assert(LabelFactory::max_bytes / alignof(LabelBlock) < std::size_t{1} << 28U);
 
 class PodObject : public LabelObject {
  public:

@@ -3,7 +3,6 @@
 #include "k8s_sd/detail/labels/label_block.hpp"
 
 #include <cstddef>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,23 +13,19 @@ namespace k8s_sd::inline v0::detail {
 /// Collects the blocks of one object, until their sizes are known and their owner is allocated.
 class BlockBatch {
  public:
-    /// Texts of an object that repeats them must not exceed this, because distances have 32 bits.
-    static constexpr std::size_t max_bytes = std::size_t{1} << 30;
-
+    /// Keeps the memory for the next object, unless it is unusually large.
     void clear() noexcept {
+        if (bytes_ > usual_bytes) *this = BlockBatch();
         blocks_.clear();
         packed_.clear();
         bytes_ = 0;
     }
     /// \returns the distance from the first block to this one, in bytes
-    /// \throws std::length_error  beyond max_bytes
     std::size_t add(LabelShapePtr shape, std::string_view packed) {
-        const std::size_t size = LabelBlock::size_with(packed.size());
-        if (size > max_bytes - bytes_) throw std::length_error("labels of an object");
         const std::size_t distance = bytes_;
         blocks_.push_back({std::move(shape), packed.size()});
         packed_ += packed;
-        bytes_ += size;
+        bytes_ += LabelBlock::size_with(packed.size());
         return distance;
     }
     /// The bytes of all blocks.
@@ -49,6 +44,8 @@ class BlockBatch {
     }
 
  private:
+    static constexpr std::size_t usual_bytes = 64 << 10;
+
     struct Block {
         LabelShapePtr shape;
         std::size_t size;  // of its values

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -97,9 +98,19 @@ class RecentCache {
 
 using KeyValues = std::vector<std::pair<std::string_view, std::string_view>>;
 
+/// The labels of one object, or of one target group, exceed LabelFactory::max_bytes.
+class LabelLimitReached : public std::length_error {
+ public:
+    LabelLimitReached() : std::length_error("its labels take more than 64 MiB") {}
+};
+
 /// Makes label blocks and shares equal shapes and blocks. Used on one strand.
 class LabelFactory {
  public:
+    /// The limit of the new blocks of one object, or of one target group: a small object may repeat
+    /// a long text in each of very many ports.
+    static constexpr std::size_t max_bytes = std::size_t{64} << 20;
+
     /// Collects labels for one block; only one builder may be in use at a time.
     class BlockBuilder {
      public:
@@ -120,11 +131,12 @@ class LabelFactory {
         /// For values unique to one object. Null if nothing was added.
         LabelBlockPtr make() {
             if (factory_.names_.empty()) return nullptr;
-            return LabelBlock::make(factory_.literal_shape(), factory_.packed_);
+            return factory_.new_block(factory_.literal_shape());
         }
         /// For values unique to one object whose blocks have an owner.
         /// \returns see BlockBatch::add()
         std::size_t add_to(BlockBatch& batch) {
+            factory_.use_room(LabelBlock::size_with(factory_.packed_.size()));
             return batch.add(factory_.literal_shape(), factory_.packed_);
         }
         /// For values repeated across objects or targets.
@@ -141,6 +153,10 @@ class LabelFactory {
         }
         LabelFactory& factory_;
     };
+
+    /// Begins the labels of an object or of a target group: it may use max_bytes for new blocks.
+    /// Beyond them, each function that makes a block throws LabelLimitReached.
+    void begin_object() noexcept { room_ = max_bytes; }
 
     BlockBuilder block() { return BlockBuilder(*this); }
     /// An empty batch, for the blocks of one object. Its memory is kept for the next one.
@@ -171,7 +187,9 @@ class LabelFactory {
             pack_value(packed_, value);
         }
         if (kept.empty()) return nullptr;
-        return LabelBlock::make(new LabelShape(LabelShape::OwnEntries{kept}), packed_);
+        // The shape is as new as the block.
+        for (const auto& entry : kept) use_room(entry.name.size() + entry.present.size());
+        return new_block(new LabelShape(LabelShape::OwnEntries{kept}));
     }
 
     /// A copy of `block` with one value replaced; `index` counts the entries of its shape.
@@ -265,20 +283,30 @@ class LabelFactory {
             ->shape;
     }
 
+    void use_room(std::size_t bytes) {
+        if (bytes > room_) throw LabelLimitReached();
+        room_ -= bytes;
+    }
+    LabelBlockPtr new_block(LabelShapePtr shape) {
+        use_room(LabelBlock::size_with(packed_.size()));
+        return LabelBlock::make(std::move(shape), packed_);
+    }
+
     LabelBlockPtr shared_block(LabelShapePtr shape) {
-        if (packed_.size() > largest_shared) return LabelBlock::make(std::move(shape), packed_);
+        if (packed_.size() > largest_shared) return new_block(std::move(shape));
         const std::size_t hash =
             std::hash<std::string_view>{}(packed_) ^ reinterpret_cast<std::uintptr_t>(shape.get());
         const auto equal = [&](const LabelBlock& block) {
             return &block.shape() == shape.get() && block.packed() == packed_;
         };
-        return blocks_.get(hash, equal, [&] { return LabelBlock::make(shape, packed_); });
+        return blocks_.get(hash, equal, [&] { return new_block(shape); });
     }
 
     std::vector<std::string_view> names_;
     std::string packed_;
     std::string raw_keys_;
     BlockBatch batch_;
+    std::size_t room_ = max_bytes;  // of the present object or group
     RecentCache<LabelShapePtr> literal_shapes_{256};
     RecentCache<boost::intrusive_ptr<FamilyShape>> family_shapes_{1024};
     RecentCache<LabelBlockPtr> blocks_{16384};

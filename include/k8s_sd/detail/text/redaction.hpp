@@ -12,8 +12,9 @@ namespace k8s_sd::inline v0::detail {
 /// or the user name if the password is empty.
 std::vector<CleansedBytes> secrets_of(const CleansedBytes& authorization);
 
-/// Whether a header value is treated as a secret. Shorter ones are often names, needed in messages.
-inline bool is_secret_header(std::string_view value) noexcept { return value.size() >= 8; }
+/// Whether the value of a header or parameter is treated as a secret. Shorter ones are often names,
+/// needed in messages.
+inline bool may_be_secret(std::string_view value) noexcept { return value.size() >= 8; }
 
 /// The secrets in header lines of the form "Name: value".
 std::vector<CleansedBytes> secrets_of_headers(const CleansedBytes& lines);

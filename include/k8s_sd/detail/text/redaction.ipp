@@ -227,7 +227,7 @@ std::vector<CleansedBytes> secrets_of_headers(const CleansedBytes& lines) {
         rest.remove_prefix(std::min(end + 2, rest.size()));
         const std::string_view value =
             trim(line.substr(std::min(line.find(':'), line.size() - 1) + 1));
-        if (!is_secret_header(value)) continue;
+        if (!may_be_secret(value)) continue;
         append(secrets.emplace_back(), value.substr(0, max_redacted_size));
     }
     return secrets;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -47,17 +48,23 @@ class ListForms {
         add({ListShape::streamed}, choice.streams_last && !choice.streams_first);
         add({ListShape::streamed, true}, choice.other_encoding && streams);
     }
+    /// What a failure proves about the form of the list, once another form succeeds.
+    enum class Evidence : std::uint8_t {
+        none,           ///< nothing: the API is missing, or the server overloaded
+        against_shape,  ///< the server did not continue its pages: the encoding is not the cause
+        against_form,   ///< its shape or its encoding may be the cause
+    };
+
     bool begun() const noexcept { return size_ > 0; }
     ListRequestForm current() const noexcept { return forms_[index_]; }
 
-    /// \param for_good  do not retry this form: a retry proves nothing more, or takes too long
-    /// \param teaches   the form may be the cause; false: another form may succeed, but proves
-    ///                  nothing about this one
+    /// \param no_retry  a second try of this form would prove nothing more, or take too long
     /// \returns whether the next form follows
-    bool on_failure(bool for_good, bool teaches = true) noexcept {
+    bool on_failure(bool no_retry, Evidence evidence = Evidence::against_form) noexcept {
         const bool has_second_try = at_first() || partly_;
-        if (has_second_try && !for_good && ++failures_ < 2) return false;
-        failed_[index_] = teaches;
+        if (has_second_try && !no_retry && ++failures_ < 2) return false;
+        failed_[index_] = evidence;
+        if (evidence == Evidence::against_shape) keep_encoding();
         go_on();
         return true;
     }
@@ -73,9 +80,9 @@ class ListForms {
     /// The server answers again, although all forms had failed: another round begins, with the
     /// streamed forms last.
     void begin_round() noexcept {
-        std::stable_partition(
-            forms_.begin(), forms_.begin() + static_cast<std::ptrdiff_t>(size_),
-            [](const ListRequestForm& form) { return form.shape != ListShape::streamed; });
+        std::stable_partition(place(0), place(size_), [](const ListRequestForm& form) {
+            return form.shape != ListShape::streamed;
+        });
         index_ = 0;
         ++rounds_;
         failures_ = 0;
@@ -84,8 +91,7 @@ class ListForms {
     /// Postpones the current form behind the others, because it is not available now.
     void skip() noexcept {
         if (rounds_ > 0 || std::exchange(postponed_, true)) return go_on();
-        const auto current = forms_.begin() + static_cast<std::ptrdiff_t>(index_);
-        std::rotate(current, current + 1, forms_.begin() + static_cast<std::ptrdiff_t>(size_));
+        std::rotate(place(index_), place(index_ + 1), place(size_));
     }
     /// A page of the list has arrived.
     void on_part() noexcept {
@@ -113,7 +119,9 @@ class ListForms {
     }
     bool usual_encoding_failed() const noexcept {
         return current().other_encoding &&
-               has_failed([](const ListRequestForm& form) { return !form.other_encoding; });
+               has_failed([](const ListRequestForm& form, Evidence evidence) {
+                   return !form.other_encoding && evidence == Evidence::against_form;
+               });
     }
     /// The preferred shape for the next LIST.
     std::optional<ListShape> better_shape() const noexcept {
@@ -129,6 +137,15 @@ class ListForms {
     void add(ListRequestForm form, bool wanted = true) noexcept {
         if (wanted) forms_[size_++] = form;
     }
+    ListRequestForm* place(std::size_t index) noexcept { return forms_.data() + index; }
+    /// Moves an untried form of the same encoding and another shape to the next place.
+    void keep_encoding() noexcept {
+        const auto is_next = [failed = current()](const ListRequestForm& form) {
+            return form.shape != failed.shape && form.other_encoding == failed.other_encoding;
+        };
+        ListRequestForm* const next = std::find_if(place(index_ + 1), place(size_), is_next);
+        if (next != place(size_)) std::rotate(place(index_ + 1), next, next + 1);
+    }
     void go_on() noexcept {
         failures_ = 0;
         partly_ = false;
@@ -137,18 +154,20 @@ class ListForms {
         ++rounds_;
     }
     bool has_failed(ListShape shape) const noexcept {
-        return has_failed([shape](const ListRequestForm& form) { return form.shape == shape; });
+        return has_failed([shape](const ListRequestForm& form, Evidence evidence) {
+            return form.shape == shape && evidence != Evidence::none;
+        });
     }
     template <class Predicate>
     bool has_failed(Predicate of) const noexcept {
         if (rounds_ > 0) return false;
         for (std::size_t i = 0; i < index_; ++i)
-            if (failed_[i] && of(forms_[i])) return true;
+            if (of(forms_[i], failed_[i])) return true;
         return false;
     }
 
     std::array<ListRequestForm, max_forms> forms_{};
-    std::array<bool, max_forms> failed_{};
+    std::array<Evidence, max_forms> failed_{};
     std::size_t size_ = 0;
     std::size_t index_ = 0;
     std::size_t leading_ = 0;  // the first form that is served

@@ -40,6 +40,8 @@ class ListPlan {
         bool other_encoding = false;  ///< a second encoding exists
     };
 
+    using Evidence = ListForms::Evidence;
+
     explicit ListPlan(const Options& options) : options_(options) {}
 
     /// Sets the known properties of the server for the next list.
@@ -102,10 +104,10 @@ class ListPlan {
     }
 
     /// The response was incomplete or unusable.
-    /// \param for_good  see ListForms::on_failure(), also for `teaches`
-    void on_failure(bool for_good = false, bool teaches = true) {
+    /// \param no_retry  see ListForms::on_failure()
+    void on_failure(bool no_retry = false, Evidence evidence = Evidence::against_form) {
         const bool streamed = is_streamed();
-        if (!forms_.use().on_failure(for_good, teaches)) return;
+        if (!forms_.use().on_failure(no_retry, evidence)) return;
         chain_.reset();
         // The cached state came from the same server, and a LIST may be served from that cache.
         if (!streamed) most_recent_ = true;

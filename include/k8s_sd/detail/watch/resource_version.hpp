@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/rare.hpp"
+#include "k8s_sd/detail/codec/event.hpp"
 
 #include <string>
 #include <string_view>
@@ -8,7 +9,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Versions are decimal numbers since Kubernetes 1.35 (KEP-5504); all others are incomparable.
+/// Versions are decimal numbers since Kubernetes 1.35 (KEP-5504). All others are incomparable: they
+/// are neither older nor newer, so as the version of an event they count as new.
 inline bool is_comparable_version(std::string_view version) noexcept {
     return !version.empty() && version.front() != '0' &&
            version.find_first_not_of("0123456789") == std::string_view::npos;
@@ -33,11 +35,11 @@ class KnownVersions {
         current_ = begin_ = std::move(version);
         greatest_.reset();
     }
-    /// An event or bookmark has this version; empty: none.
+    /// An event or bookmark has this version, if it is one.
     /// \returns whether the version is new; an older one is not, and is ignored
     bool on_event(std::string_view version) {
-        if (version.empty() || version == current_ || is_older_version(version, current_))
-            return false;
+        const bool is_known = version == current_ || is_older_version(version, current_);
+        if (!names_state(version) || is_known) return false;
         if (is_newer_version(version, greatest())) {
             greatest_.reset();
         } else if (!greatest_) {

@@ -23,9 +23,9 @@ Waiting waiting_for(Purpose purpose) {
 
 }  // namespace
 
-// A list holds its permit from the first to the last page unless interrupted.
+// A list needs one permit from the first to the last page unless interrupted.
 void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
-    if (permits_.take_list_permit()) return list(wanted);
+    if (permits_.take_list_permit(weak_from_this())) return list(wanted);
     wait(Waiting::list_budget);
     exchange_.close();
     permits_.async_list_permit(weak_from_this(), [this, wanted] {

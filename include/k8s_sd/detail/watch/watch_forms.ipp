@@ -6,6 +6,19 @@
 
 namespace k8s_sd::inline v0::detail {
 
+namespace {
+
+/// Whether the server objects to the version or the continue token of the request.
+bool is_about_position(const WatchMachine::Outcome& outcome) {
+    using Machine = WatchMachine;
+    return std::holds_alternative<Machine::Expired>(outcome) ||
+           std::holds_alternative<Machine::VersionTooLarge>(outcome) ||
+           std::holds_alternative<Machine::Rejected>(outcome) ||
+           std::holds_alternative<Machine::BadPages>(outcome);
+}
+
+}  // namespace
+
 WatchForms::WatchForms(const WatchQuery& query, const WatchOptions& options,
                        const KindSchema& schema, WatchServer& server, WatchReport& report)
     : query_(query),
@@ -139,7 +152,8 @@ bool WatchForms::on_verdict(const Exchange& exchange, const Verdict& verdict,
         report_.note(failure);
         return true;
     }
-    const bool due_to_form = !failed || failed->may_be_due_to_form();
+    const bool due_to_form =
+        failed ? failed->may_be_due_to_form() : !is_about_position(verdict.outcome);
     if (failure.ec && due_to_form && may_be_due_to_gzip(exchange, failure)) gzip_failed_ = true;
     return encoding_failed && fall_back(failure);
 }

@@ -54,7 +54,7 @@ class WatchIntake {
     /// version, so the server sends it again.
     /// \param kept  the object has a tag
     bool is_one_too_many(Exchange&, EventType, bool kept, const api::ObjectMeta&) const;
-    /// Stores or removes the object.
+    /// Stores or removes the object; see take_bad() for one with too large labels.
     void take(const Exchange&, const DecodedObject&, Tag);
 
     /// Counts an unreadable object of a list or probe.
@@ -75,6 +75,7 @@ class WatchIntake {
 
  private:
     bool wants(std::string_view ns, std::string_view name);
+    ObjectPtr make(const Exchange&, const DecodedObject&);
     void keep_last_state(const Exchange&, const BadObject&);
     bool hides_state(const BadObject&) const;
     void on_change(const ObjectChange&);

@@ -71,14 +71,27 @@ void WatchIntake::take(const Exchange& exchange, const DecodedObject& decoded, T
     // Asked again: the observer may have learned of a recovery since tag_of(), and dropped a
     // namespace.
     if (!wants(meta.namespace_, meta.name)) return;
+    ObjectPtr object = tag ? make(exchange, decoded) : nullptr;
+    if (tag && !object) return;
     report_.on_read(meta.namespace_, meta.name);
     if (!tag) return on_change(store_.remove(meta.namespace_, meta.name));
-    ObjectPtr object = maker_->make(decoded, form_.get());
     ObjectTag::set(*object, *tag);
     if (*tag == ObjectTag::apart) tagger_->keep_apart(object);
     if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
     if (exchange.watching()) return on_change(store_.put(std::move(object)));
     on_change(store_.put_listed(std::move(object)));
+}
+
+/// \returns null for an object with too large labels
+ObjectPtr WatchIntake::make(const Exchange& exchange, const DecodedObject& decoded) {
+    try {
+        return maker_->make(decoded, form_.get());
+    } catch (const LabelLimitReached& limit) {
+        const api::ObjectMeta& meta = decoded.meta;
+        take_bad(exchange, {meta.namespace_, meta.name, meta.uid, meta.resource_version,
+                            errc::object_too_large, limit.what()});
+        return nullptr;
+    }
 }
 
 void WatchIntake::on_change(const ObjectChange& change) {

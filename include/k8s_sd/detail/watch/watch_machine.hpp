@@ -197,6 +197,7 @@ class WatchMachine {
     bool confirming() const noexcept { return confirming_; }
 
  private:
+    using Evidence = ListPlan::Evidence;
     enum class Stage { listing, probing, watching };
 
     // --- lists ----------------------------------------------------------------------------------
@@ -256,7 +257,7 @@ class WatchMachine {
     }
 
     Step on(const BadPages&) {
-        plan_.on_failure(true);
+        plan_.on_failure(true, Evidence::against_shape);
         return later();
     }
 
@@ -425,7 +426,8 @@ class WatchMachine {
     void on_useless_version() {
         if (!plan_.in_chain() && plan_.has_version(versions_.current()))
             return plan_.forget_version();
-        plan_.on_failure(plan_.in_chain());
+        if (plan_.in_chain()) return plan_.on_failure(true, Evidence::against_shape);
+        plan_.on_failure();
     }
 
     // A quiet resource, another replica or a restored etcd: request the most recent state.
@@ -459,7 +461,7 @@ class WatchMachine {
         if (failure.cause == Cause::absent && !plan_.in_chain()) return on_absence();
         if (stage_ == Stage::probing) return on_failed_probe(failure);
         if (stage_ == Stage::watching) return on_failed_watch(failure);
-        if (was_sent(failure)) plan_.on_failure(is_for_good(failure), failure.may_be_due_to_form());
+        if (was_sent(failure)) plan_.on_failure(skips_retry(failure), evidence_of(failure));
         if (failure.cause == Cause::silent) plan_.on_timeout();
         return later_in(failure);
     }
@@ -468,9 +470,13 @@ class WatchMachine {
         return failure.cause != Cause::unreachable && failure.cause != Cause::unsent;
     }
 
+    static Evidence evidence_of(const Failed& failure) noexcept {
+        return failure.may_be_due_to_form() ? Evidence::against_form : Evidence::none;
+    }
+
     /// Whether to skip the second attempt in this form: it timed out, or has to wait for long, and
     /// another form may succeed sooner.
-    static bool is_for_good(const Failed& failure) noexcept {
+    static bool skips_retry(const Failed& failure) noexcept {
         constexpr Duration long_wait = std::chrono::seconds(5);
         return failure.cause == Cause::silent ||
                failure.retry_after.value_or(Duration{}) >= long_wait;
@@ -479,7 +485,7 @@ class WatchMachine {
     /// A restored API may have lost all objects, so it is listed again.
     Step on_absence() {
         if (stage_ == Stage::listing) {
-            plan_.on_failure(true, false);
+            plan_.on_failure(true, Evidence::none);
         } else if (absence_.on_absent()) {
             reason_ = ListReason::failing_watch;
             begin_anew();

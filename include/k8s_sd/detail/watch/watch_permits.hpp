@@ -26,6 +26,8 @@ class WatchPermits {
     using Handler = std::function<void()>;
 
     static constexpr Duration max_trial_wait = std::chrono::seconds(2);
+    static constexpr Duration max_list_permit_wait = std::chrono::minutes(2);
+    static constexpr Duration max_list_permit_time = std::chrono::minutes(5);
 
     /// All references must outlive the permits.
     /// \param traffic  of the present server; call cancel() before it changes
@@ -39,14 +41,18 @@ class WatchPermits {
     /// Returns the permits, and ends all waits but that of leave_later().
     void cancel() noexcept;
 
-    /// Takes a list permit if there is none yet.
-    /// \returns whether there is one now
-    bool take_list_permit();
-    /// Waits for a list permit, two minutes at most: a stalled list must not block the others
-    /// indefinitely. Then the list goes ahead without one.
+    // A stalled list must not block the others indefinitely. So after max_list_permit_wait a list
+    // goes ahead without a permit, and after max_list_permit_time it returns its permit. Either way
+    // it needs none for its further pages, until return_list_permit().
+
+    /// Takes a list permit if the list has none yet.
+    /// \returns whether the list may go ahead
+    bool take_list_permit(const Owner&);
+    /// Waits for a list permit, or until the list may go ahead without one.
     void async_list_permit(const Owner&, Handler);
+    /// The list is complete, or interrupted.
     void return_list_permit() noexcept {
-        if (waits_) waits_->list_permit.reset();
+        if (waits_) waits_->list = {};
     }
     /// Returns the present watch permit and takes another one.
     /// \returns false while ServerLimits::watches are open
@@ -93,16 +99,25 @@ class WatchPermits {
     Random& random() noexcept { return random_; }
 
  private:
+    /// Of a list with all its pages.
+    struct ListPermit {
+        PermitQueue::RequestHandle request;
+        PermitQueue::Permit permit;
+        std::unique_ptr<Timer> end;  ///< of the permit; null without one
+        bool needed = true;          ///< false: the list goes ahead without one
+    };
     /// Needed only while the watch does not run.
     struct Waits {
         ServerTraffic::RequestHandle wake_up;
-        PermitQueue::RequestHandle list_request;
         ServerTraffic::StreamTrial stream_trial;
-        PermitQueue::Permit list_permit;
+        ListPermit list;
     };
 
-    void end_list_request() noexcept {
-        if (waits_) waits_->list_request.reset();
+    void grant_list_permit(PermitQueue::Permit, const Owner&);
+    void list_without_permit() noexcept {
+        ListPermit& list = waits_.use().list;
+        list = {};
+        list.needed = false;
     }
     void wait_until_recovery(Duration, const Owner&, const Handler&);
     void wake(TimePoint earliest, TimePoint end, const Owner&, const Handler&);

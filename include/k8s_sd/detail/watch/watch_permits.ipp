@@ -15,7 +15,6 @@ constexpr Duration recovery_jitter = std::chrono::seconds(1);
 constexpr Duration min_recovery_pause = std::chrono::seconds(4);
 /// Watches leave a server removed from the kubeconfig spread over this time.
 constexpr Duration leaving_jitter = std::chrono::seconds(5);
-constexpr Duration max_permit_wait = std::chrono::minutes(2);
 
 }  // namespace
 
@@ -41,13 +40,28 @@ void WatchPermits::return_permits() noexcept {
     return_stream_trial();
 }
 
-bool WatchPermits::take_list_permit() {
-    PermitQueue::Permit& permit = waits_.use().list_permit;
-    if (!permit) permit = traffic_->list_permits->try_permit();
-    return static_cast<bool>(permit);
+bool WatchPermits::take_list_permit(const Owner& owner) {
+    const ListPermit& list = waits_.use().list;
+    if (list.permit || !list.needed) return true;
+    PermitQueue::Permit permit = traffic_->list_permits->try_permit();
+    if (!permit) return false;
+    grant_list_permit(std::move(permit), owner);
+    return true;
+}
+
+void WatchPermits::grant_list_permit(PermitQueue::Permit permit, const Owner& owner) {
+    ListPermit& list = waits_.use().list;
+    list.request.reset();
+    list.permit = std::move(permit);
+    list.end = clock_.make_timer(executor_);
+    list.end->expires_at(now() + max_list_permit_time, [this, owner] {
+        const auto alive = owner.lock();
+        if (alive && !stopped_) list_without_permit();
+    });
 }
 
 bool WatchPermits::take_watch_permit() {
+    watch_permit_.reset();
     watch_permit_ = traffic_->watch_permits->try_permit();
     return static_cast<bool>(watch_permit_);
 }
@@ -58,19 +72,18 @@ void WatchPermits::take_own_connection() {
 
 void WatchPermits::async_list_permit(const Owner& owner, Handler of_list) {
     const auto handler = std::make_shared<const Handler>(std::move(of_list));  // no copies
-    waits_.use().list_request = traffic_->list_permits->async_permit(
+    waits_.use().list.request = traffic_->list_permits->async_permit(
         executor_, [this, owner, handler](PermitQueue::Permit permit) {
             const auto alive = owner.lock();
             if (!alive || stopped_) return;
             cancel_timer();
-            end_list_request();
-            waits_.use().list_permit = std::move(permit);
+            grant_list_permit(std::move(permit), owner);
             (*handler)();
         });
-    call_after(max_permit_wait, [this, owner, handler] {
+    call_after(max_list_permit_wait, [this, owner, handler] {
         const auto alive = owner.lock();
         if (!alive || stopped_) return;
-        end_list_request();
+        list_without_permit();
         (*handler)();
     });
 }

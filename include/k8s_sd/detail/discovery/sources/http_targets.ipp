@@ -61,7 +61,7 @@ void hide_query(std::string_view url, ApiClientImpl& api) {
         const std::size_t end = std::min(rest.find('&'), rest.size());
         const std::string_view part = rest.substr(0, end);
         const std::string_view value = part.substr(std::min(part.find('=') + 1, part.size()));
-        if (is_secret_header(value)) api.add_secret(value);
+        if (may_be_secret(value)) api.add_secret(value);
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
 }
