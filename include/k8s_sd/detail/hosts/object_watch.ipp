@@ -154,21 +154,28 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
 
     void watch(Kind kind) {
         if (cancelled()) return;
+        if (view_ && kind == watched_) return watch_again();
         const std::unique_ptr<KindView> replaced = start_view(kind);
         if (!replaced) return;
         if (known_) replaced->for_each([this](const ObjectPtr& object) { keep_delivered(object); });
         known_ = false;
     }
 
+    /// The server has the resource again: its watches need not wait any longer.
+    void watch_again() {
+        {
+            const std::lock_guard lock(mutex_);
+            search_.reset();
+        }
+        view_->end_pauses();
+    }
+
     /// \returns the previous view if it is replaced
     std::unique_ptr<KindView> start_view(Kind kind) {
-        const bool is_same = view_ && kind == watched_;
-        auto view = is_same ? nullptr
-                            : std::make_unique<KindView>(watches_->for_hosts(kind), wanted_,
-                                                         static_cast<KindView::Observer&>(*this));
+        auto view = std::make_unique<KindView>(watches_->for_hosts(kind), wanted_,
+                                               static_cast<KindView::Observer&>(*this));
         const std::lock_guard lock(mutex_);
         search_.reset();
-        if (is_same) return nullptr;
         watched_ = kind;
         view_.swap(view);
         return view;
