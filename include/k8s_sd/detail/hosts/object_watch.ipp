@@ -217,17 +217,11 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
 
     void on_batch_end() override {
         if (!known_ && !view_->synced()) return;
-        const bool is_first = !std::exchange(known_, true);
+        const bool is_first = !known_;
         {
             const std::lock_guard lock(mutex_);
-            if (is_first && std::exchange(has_begun_, true)) {
-                compare_with_delivered();
-            } else if (is_first) {
-                state_.emplace();
-                view_->for_each([&](const ObjectPtr& object) {
-                    state_->push_back({nullptr, object});
-                });
-            }
+            if (is_first) has_begun_ ? compare_with_delivered() : take_state();
+            known_ = true;  // not before: without memory, the next batch tries again
             note_server();
             note_changes();
             if (has_news() && !cancelled()) wake();
@@ -242,17 +236,27 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         server_.set(std::move(server));
     }
 
+    void take_state() {
+        std::vector<ObjectChange> state;
+        view_->for_each([&](const ObjectPtr& object) { state.push_back({nullptr, object}); });
+        state_ = std::move(state);
+        has_begun_ = true;
+    }
+
     /// Compares all objects, because another version may change every one of them.
     void compare_with_delivered() {
         const auto differ = [this](const Object& before, const Object& after) {
             return view_->distinguishes(before, after);
         };
         view_->for_each([&](const ObjectPtr& object) {
-            auto previous =
-                delivered_.extract({std::string(object->ns()), std::string(object->name())});
-            pending_.add({previous ? previous.mapped() : nullptr, object}, differ);
+            const auto previous =
+                delivered_.find({std::string(object->ns()), std::string(object->name())});
+            pending_.add({previous == delivered_.end() ? nullptr : previous->second, object},
+                         differ);
         });
-        for (const auto& [name, object] : delivered_) pending_.add({object, nullptr}, differ);
+        for (const auto& [name, object] : delivered_) {
+            if (!view_->find(name.first, name.second)) pending_.add({object, nullptr}, differ);
+        }
         delivered_.clear();
     }
 
