@@ -29,7 +29,7 @@ class BlockingThreads {
 
     /// Runs `call` in one of the threads. Exceptions are ignored.
     /// \param group  calls that may block for the same reason
-    /// \return false if the queue is full or no thread can be started; the call is dropped
+    /// \return false if the queue is full, or there is no memory or no thread; the call is dropped
     bool run(std::function<void()> call, const std::string& group = {});
 
  private:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -34,7 +35,7 @@ bool is_exit_prepared() noexcept {
 
 }  // namespace
 
-bool BlockingThreads::run(std::function<void()> call, const std::string& group) {
+bool BlockingThreads::run(std::function<void()> call, const std::string& group) try {
     if (!is_exit_prepared()) return false;
     State& s = state_.get();
     Calls calls;  // a refused call is destroyed without the mutex: it may run another call
@@ -46,6 +47,8 @@ bool BlockingThreads::run(std::function<void()> call, const std::string& group) 
     if (!has_room(s, group)) return true;
     if (s.threads >= max_threads_ || start_thread(s) || s.threads > 0) return true;
     calls.splice(calls.end(), s.waiting, std::prev(s.waiting.end()));
+    return false;
+} catch (const std::bad_alloc&) {
     return false;
 }
 
