@@ -125,15 +125,17 @@ TEST_CASE("Requests: without memory for headers from files there is an answer, a
         INFO(left);
         Issuers f(config);
         int answers = 0;
+        bool begun = false;
         allocations_left = left;
         try {
             f.clients[0]->async_get([&answers](const detail::RequestCredentials&) { ++answers; });
+            begun = true;
             f.settle();
         } catch (const std::bad_alloc&) {
         }
         allocations_left = -1;
         f.advance(11s);  // a file takes at most 10 s
-        CHECK(answers == 1);
+        CHECK(answers == (begun ? 1 : 0));
         CHECK(f.get().empty());
         CHECK(f.headers == "X-A: " + std::string(100, 'x') + "\r\n");
     }

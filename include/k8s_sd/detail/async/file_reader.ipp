@@ -82,7 +82,7 @@ constexpr Duration max_file_read_time = std::chrono::seconds(10);
 
 }  // namespace
 
-/// Kept alive by FileReads, and by its timer.
+/// Kept alive by FileReads.
 class FileReader::Reading : public std::enable_shared_from_this<Reading> {
  public:
     Reading(asio::any_io_executor executor, Clock& clock, Handler handler)
@@ -97,9 +97,9 @@ class FileReader::Reading : public std::enable_shared_from_this<Reading> {
                 self->finish(*content);
             });
         waiter_ = std::move(waiter);
-        // The other owner of this object, because the handler above is lost without memory.
-        timer_->expires_at(since + max_file_read_time,
-                           [self = shared_from_this()] { self->on_timer(); });
+        timer_->expires_at(since + max_file_read_time, [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) self->on_timer();
+        });
     }
     void cancel() noexcept {
         handler_ = nullptr;
