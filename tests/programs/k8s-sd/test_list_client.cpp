@@ -72,7 +72,7 @@ TEST_CASE("ListClient: a name lookup that hangs does not hold up the end of a re
     asking.cancelled.emit(asio::cancellation_type::terminal);
     asking.io.run();
     CHECK(asking.ec == asio::error::operation_aborted);
-    asking.resolver->waiting.front()({}, {});  // nobody waits for it any more
+    asking.resolver->waiting.front()({}, {});  // after the end of its request
 }
 
 TEST_CASE("ListClient: an error of a name lookup is that of the request") {

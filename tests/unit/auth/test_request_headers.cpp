@@ -135,7 +135,7 @@ TEST_CASE("Requests: without memory for headers from files there is an answer, a
         }
         allocations_left = -1;
         f.advance(11s);  // a file takes at most 10 s
-        CHECK(answers == (begun ? 1 : 0));
+        CHECK((answers == 1 || (answers == 0 && !begun)));
         CHECK(f.get().empty());
         CHECK(f.headers == "X-A: " + std::string(100, 'x') + "\r\n");
     }
