@@ -52,7 +52,9 @@ struct ObjectDiff {
 /// one entry for each object with its latest state, and a reverted change is dropped. After
 /// cancel() has returned, at most one call already begun is still running. Errors never remove
 /// objects: see status().
-/// An exception leaves through the function running the context; the diff counts as delivered.
+/// An exception leaves through the function running the context; the diff counts as delivered. If
+/// the callback was not reached, as without memory for the diff, it is delivered again after a
+/// second, before later ones.
 ///
 /// \par Objects
 /// Objects are immutable and may be kept, read and released on any thread. Each object is kept
@@ -86,7 +88,7 @@ class Watcher {
     Watcher(executor_type executor, const WatcherConfig& config, Callback callback,
             Predicate counts = {})
         : watch_(std::move(executor), api::kind_of<T>, config,
-                 adapter(std::move(callback), std::move(counts))) {}
+                 receiver_of(std::move(callback), std::move(counts))) {}
 
     /// Without a callback: the host reads with async_next(). \throws as above
     Watcher(executor_type executor, const WatcherConfig& config)
@@ -95,15 +97,17 @@ class Watcher {
     /// Fills a store: applies each diff to it as one batch and updates Store::last_contact(). The
     /// optional callback follows each batch. At most one watcher for each store. Cancelling the
     /// watcher completes pending waits of the store with an error.
+    ///
+    /// If a batch throws, as without memory, its exception leaves through the function running the
+    /// context. The batch is repeated after a second, before later ones; until then
+    /// Store::last_contact() stays.
     /// \throws as above
     Watcher(executor_type executor, const WatcherConfig& config, const Store<T>& store,
             Callback callback = {})
-        : Watcher(std::move(executor), config,
-                  [writer = StoreWriter<T>(store), next = std::move(callback)](const Diff& diff) {
-                      write(writer, diff);
-                      if (next) next(diff);
-                  }) {
-        writer_.emplace(store);
+        : watch_(std::move(executor), api::kind_of<T>, config,
+                 receiver_of(std::make_shared<Deliveries>(std::move(callback), Predicate(),
+                                                          StoreWriter<T>(store)))),
+          writer_(store) {
         watch_.set_contact_callback(
             [writer = StoreWriter<T>(store)](TimePoint when) mutable { writer.contact(when); });
     }
@@ -206,14 +210,43 @@ class Watcher {
 
     static Diff to_diff(const detail::ObjectWatch::News& news) { return make_diff(news, {}); }
 
-    static detail::ObjectWatch::Callback adapter(Callback callback, Predicate counts) {
+    /// Brings one delivery after the other to the store and the callback.
+    class Deliveries {
+     public:
+        Deliveries(Callback callback, Predicate counts, std::optional<StoreWriter<T>> writer)
+            : callback_(std::move(callback)),
+              counts_(std::move(counts)),
+              writer_(std::move(writer)) {}
+
+        void prepare(const detail::ObjectWatch::News& news) {
+            diff_ = make_diff(news, counts_);
+            if (writer_ && is_news(diff_)) write(*writer_, diff_);
+        }
+        void call() {
+            const Diff diff = std::exchange(diff_, {});
+            if (callback_ && is_news(diff)) callback_(diff);
+        }
+
+     private:
+        static bool is_news(const Diff& diff) noexcept {
+            return diff.full || !diff.added.empty() || !diff.changed.empty() ||
+                   !diff.removed.empty();
+        }
+
+        const Callback callback_;
+        const Predicate counts_;
+        const std::optional<StoreWriter<T>> writer_;
+        Diff diff_;  ///< prepared
+    };
+
+    static detail::ObjectWatch::Receiver receiver_of(std::shared_ptr<Deliveries> deliveries) {
+        return {[deliveries](const detail::ObjectWatch::News& news) { deliveries->prepare(news); },
+                [deliveries] { deliveries->call(); }};
+    }
+    static detail::ObjectWatch::Receiver receiver_of(Callback callback, Predicate counts) {
         detail::check_callback(callback, "Watcher");
-        return [callback = std::move(callback),
-                counts = std::move(counts)](const detail::ObjectWatch::News& news) {
-            const Diff diff = make_diff(news, counts);
-            const bool empty = diff.added.empty() && diff.changed.empty() && diff.removed.empty();
-            if (diff.full || !empty) callback(diff);
-        };
+        return receiver_of(
+            std::make_shared<Deliveries>(std::move(callback), std::move(counts), std::nullopt));
     }
 
     static void write(StoreWriter<T> writer, const Diff& diff) {

@@ -30,6 +30,20 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 using boost::system::error_code;
 
+namespace {
+
+/// The text without what makes a YAML mapping of it: OpenTelemetry's collectors read a response of
+/// any status as their configuration if it is one.
+std::string without_mappings(std::string text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool ends_key = i + 1 == text.size() || text[i + 1] == ' ' || text[i + 1] == '\n';
+        if (text[i] == ':' && ends_key) text[i] = ',';
+    }
+    return text;
+}
+
+}  // namespace
+
 /// Processes requests one at a time. The deadline applies to the present operation.
 class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
  public:
@@ -239,7 +253,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     /// Responds with an error in place of a failed response.
     void fail(unsigned status, const std::string& why) {
         if (closed_ || !server_->handler_) return close();
-        write(text_reply(status, "the request cannot be answered: " + why + "\n"));
+        write(
+            text_reply(status, "the request cannot be answered, " + without_mappings(why) + "\n"));
     }
 
     /// Frees the resources of a disconnected client. A client with its next request already sent is

@@ -5,6 +5,7 @@
 #include "k8s_sd/sim/manual_files.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
+#include "support/full_executor.hpp"
 #include "support/manual_clock.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
@@ -17,6 +18,7 @@
 #include <boost/asio/io_context.hpp>
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -518,4 +520,19 @@ TEST_CASE("Access check: a server that refuses ever new credentials is asked twi
     CHECK(c.failed() == Texts{"authentication"});
     CHECK(asked == 2);
     CHECK(c.ended == error_code());
+}
+
+TEST_CASE("async_check_access: without memory to continue, the exception leaves through run()") {
+    Check check;
+    bool full = false;
+    const FullExecutor host{&check.context, &full};
+    const auto note = [&](const AccessCheckLine& line) {
+        check.lines.push_back(line);
+        full = true;
+    };
+    const auto end = [&](error_code ec, bool) { check.ended = ec; };
+    async_check_access(host, check.config, note, check.step_timeout,
+                       asio::bind_cancellation_slot(check.cancel.slot(), end));
+    CHECK_THROWS_AS(settle(check.context), std::bad_alloc);
+    CHECK(check.lines.size() == 1);
 }

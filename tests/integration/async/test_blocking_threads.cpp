@@ -119,6 +119,25 @@ TEST_CASE(
     called.get_future().wait();
 }
 
+TEST_CASE("BlockingThreads: a thread without memory goes on with calls that wait") {
+    auto& one = threads(1, 2);
+    std::promise<void> gate, began, called;
+    REQUIRE(one.run([&] {
+        began.set_value();
+        gate.get_future().wait();
+        test::allocations_fail = true;
+    }));
+    began.get_future().wait();
+    REQUIRE(one.run(
+        [&] {
+            test::allocations_fail = false;
+            called.set_value();
+        },
+        "another group"));
+    gate.set_value();
+    called.get_future().wait();
+}
+
 // ThreadSanitizer forbids threads in such a child.
 TEST_CASE("BlockingThreads: a forked child does not wait for the threads of its parent") {
     auto& one = threads(1, 1);

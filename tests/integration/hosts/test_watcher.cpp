@@ -12,7 +12,9 @@
 #include <boost/asio/use_future.hpp>
 #include <chrono>
 #include <memory>
+#include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -498,4 +500,87 @@ TEST_CASE("Watcher: its store knows when the server was heard of last") {
     w.server.disconnect_all();
     w.advance(5min);
     CHECK(store.last_contact() == later);
+}
+
+TEST_CASE("Watcher: a batch that throws is repeated before later ones, and makes its store old") {
+    Watched w;
+    bool has_memory = true;
+    Store<api::Pod> store;
+    store.index([&](const api::Pod& p) {
+        if (!has_memory) throw std::bad_alloc();
+        return p.status.pod_ip;
+    });
+    std::string received;
+    Watcher<api::Pod> pods(w.context.get_executor(), w.config(), store,
+                           [&](const ObjectDiff<api::Pod>& diff) {
+                               received += diff.full ? "full" : "";
+                               for (const auto& p : diff.added)
+                                   received.append("+").append(p->metadata.name);
+                               for (const auto& p : diff.removed)
+                                   received.append("-").append(p->metadata.name);
+                           });
+    pods.async_run([](error_code) {});
+    w.server.apply(pod({.name = "a", .ip = "10.0.0.1"}));
+    SECTION("the first state") {
+        has_memory = false;
+        CHECK_THROWS_AS(w.settle(), std::bad_alloc);
+        w.settle();
+        CHECK_FALSE(store.synced());
+    }
+    SECTION("a change") {
+        w.settle();
+        REQUIRE(store.size() == 1);
+        has_memory = false;
+        w.server.apply(pod({.name = "b", .ip = "10.0.0.2"}));
+        CHECK_THROWS_AS(w.settle(), std::bad_alloc);
+        w.settle();
+        CHECK(store.size() == 1);
+    }
+    const auto contact = store.last_contact();
+    w.advance(500ms);
+    w.server.remove("pods", "default", "a");
+    w.server.apply(pod({.name = "c", .ip = "10.0.0.3"}));
+    w.settle();
+    CHECK_THROWS_AS(w.advance(500ms), std::bad_alloc);
+    w.settle();
+    CHECK(store.last_contact() == contact);
+    has_memory = true;
+    w.advance(1s);
+    CHECK(store.synced());
+    CHECK_FALSE(store.find("default", "a"));
+    CHECK(store.find("default", "c"));
+    CHECK(store.size() == (received.find("+b") == std::string::npos ? 1 : 2));
+    CHECK((received == "full+a-a+c" || received == "full+a+c-a" || received == "full+a+b-a+c" ||
+           received == "full+a+b+c-a"));
+    w.advance(5min);
+    CHECK(store.last_contact() > contact);
+}
+
+TEST_CASE("Watcher: a diff is delivered again if its predicate throws, not if its callback does") {
+    Watched w;
+    bool throws_before = false, throws_after = false;
+    int received = 0;
+    Watcher<api::Pod> pods(
+        w.context.get_executor(), w.config(),
+        [&](const ObjectDiff<api::Pod>&) {
+            ++received;
+            if (throws_after) throw std::runtime_error("host");
+        },
+        [&](const api::Pod&, const api::Pod&) {
+            if (throws_before) throw std::bad_alloc();
+            return true;
+        });
+    pods.async_run([](error_code) {});
+    w.server.apply(pod({.name = "a", .ip = "10.0.0.1"}));
+    w.settle();
+    CHECK(received == 1);
+    throws_before = true;
+    w.server.apply(pod({.name = "a", .ip = "10.0.0.2"}));
+    CHECK_THROWS_AS(w.settle(), std::bad_alloc);
+    throws_before = false;
+    throws_after = true;
+    CHECK_THROWS_AS(w.advance(1s), std::runtime_error);
+    CHECK(received == 2);
+    w.advance(1min);
+    CHECK(received == 2);
 }

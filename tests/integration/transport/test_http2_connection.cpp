@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/transport/http2/http2_pool.hpp"
 #include "k8s_sd/detail/transport/http_connection.hpp"
+#include "support/allocations.hpp"
 #include "support/http2_peer.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
@@ -920,6 +921,22 @@ TEST_CASE("HTTP/2: a closed request resets its stream only") {
     c.send(0, h2::data_frame(1, "late") + h2::data_frame(3, "two", h2::end_stream));
     CHECK(two.ec == error_code());
     CHECK(two.body == "two");
+}
+
+TEST_CASE("HTTP/2: without memory, the stream of a closed request is reset with later output") {
+    MultiplexedClient c;
+    MultiplexedRequest& one = c.get();
+    MultiplexedRequest& two = c.get();
+    c.send(0, h2::settings_frame() + h2::head_frame(1) + h2::head_frame(3));
+    test::allocations_fail = true;
+    one.connection->close();
+    test::allocations_fail = false;
+    c.send(0, h2::data_frame(3, "two"));
+    CHECK(c.peer(0).count(h2::rst_stream) == 1);
+    CHECK(two.body == "two");
+    two.connection->close();
+    c.settle();
+    CHECK(c.peer(0).count(h2::rst_stream) == 2);
 }
 
 TEST_CASE("HTTP/2: many closed requests reset their streams over time, and count until then") {

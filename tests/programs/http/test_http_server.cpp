@@ -70,20 +70,20 @@ TEST_CASE("HttpServer: a dropped client is notified") {
 TEST_CASE("HttpServer: what one request throws ends that request only") {
     Running server([](const HttpServer::Request& request, const auto& respond) {
         if (request.path == "/memory") throw std::bad_alloc();
-        if (request.path == "/error") throw std::runtime_error("no luck");
+        if (request.path == "/error") throw std::runtime_error("no luck: none");
         if (request.path == "/late") {
             respond(text_reply(200, "late"));
-            throw std::runtime_error("no luck");
+            throw std::runtime_error("no luck: none");
         }
         echo(request, respond);
     });
     Client client(server);
     client.send(get("/memory") + get("/error") + get("/late") + get("/"));
     CHECK(client.head().starts_with("HTTP/1.1 503"));
-    const std::string no_memory = "the request cannot be answered: there is not enough memory\n";
+    const std::string no_memory = "the request cannot be answered, there is not enough memory\n";
     CHECK(client.body(no_memory.size()) == no_memory);
     CHECK(client.head().starts_with("HTTP/1.1 500"));
-    const std::string no_luck = "the request cannot be answered: no luck\n";
+    const std::string no_luck = "the request cannot be answered, no luck, none\n";
     CHECK(client.body(no_luck.size()) == no_luck);
     client.head();
     CHECK(client.body(4) == "late");

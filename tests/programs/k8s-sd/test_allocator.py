@@ -10,6 +10,7 @@ import time
 import unittest
 import urllib.parse
 
+from cluster_profiles import simulated_hub
 from consistent_hashing import Allocation
 from harness import TIMEOUT, file_with, replace_file, run
 from test_serving import serving, serving_file
@@ -171,6 +172,38 @@ class Collectors(unittest.TestCase):
                      for group in of_one["targets"]]
             self.assertEqual(sorted(nodes),
                              sorted(target for target, _ in server.targets("/sd/node/targets")))
+
+    def test_a_collector_that_has_gone_counts_until_its_targets_are_handed_over(self):
+        pod = {"spec": {"nodeName": "node-1"},
+               "status": {"podIP": "10.0.0.1", "phase": "Running",
+                          "conditions": [{"type": "Ready", "status": "True"}]}}
+        targets = [f"10.0.1.{i}:80" for i in range(100)]
+        jobs = ("scrape_configs:\n- job_name: one\n"
+                f"  static_configs: [{{targets: {json.dumps(targets)}}}]\n")
+
+        def counts(server, total):
+            end = time.monotonic() + TIMEOUT
+            while True:
+                found = {one["name"]: (one["targets"], one["ready"]) for one in json.loads(
+                    server.text("/api/ui/collectors")[1])["collectors"]}
+                if sum(count for count, _ in found.values()) == total:
+                    return found
+                self.assertLess(time.monotonic(), end, found)
+                time.sleep(0.01)
+
+        with simulated_hub({"pods": ("v1", "Pod")}) as (hub, url):
+            for name in ("a", "b"):
+                hub.put("pods", name, pod, {"app": "collector"})
+            with serving_file(jobs, "--api-server", url, "--collector-selector", "app=collector",
+                              "--collector-namespace", "fleet", "--handover", 3600) as (server, _):
+                server.wait_for("/jobs/one/targets", 200)
+                before = counts(server, 100)
+                of_a = before["a"][0]
+                hub.remove("pods", "a")
+                # The successor has its targets, too.
+                after = counts(server, 100 + of_a)
+        self.assertEqual(before, {"a": (of_a, True), "b": (100 - of_a, True)})
+        self.assertEqual(after, {"a": (of_a, False), "b": (100, True)})
 
     def test_no_empty_list_is_served_before_the_state_is_known(self):
         unreachable = ("--role", "node", "--api-server", "http://127.0.0.1:1", "--hold", "0.1")

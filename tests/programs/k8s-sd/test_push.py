@@ -440,6 +440,16 @@ class WrittenFiles(unittest.TestCase):
         # The end of the program does not remove the targets.
         self.assertEqual(visible(self.folder), ["one.json"])
 
+    def test_a_job_that_leaves_and_returns_has_its_file_again(self):
+        with serving_file(STATIC, "--write-dir", self.folder) as (server, path):
+            for _ in range(2):
+                wait_for_file(self.folder, "one.json", server.ask("/sd/one/targets")[2])
+                configure(server, path, STATIC.replace("one", "two"))
+                wait_for_file(self.folder, "one.json", lambda text: text is None)
+                configure(server, path, STATIC)
+            wait_for_file(self.folder, "one.json", server.ask("/sd/one/targets")[2])
+            wait_for_file(self.folder, "two.json", lambda text: text is None)
+
     def test_by_default_the_list_is_relabelled(self):
         with serving_file(STATIC, "--write-dir", self.folder) as (server, _):
             wait_for_file(self.folder, "one.json", server.ask("/sd/one/targets")[2])

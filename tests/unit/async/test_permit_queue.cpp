@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/async/permit_queue.hpp"
+#include "support/full_executor.hpp"
 #include "support/held_executor.hpp"
 #include "support/settle.hpp"
 
@@ -204,6 +205,53 @@ TEST_CASE("PermitQueue: a stopped executor keeps no permit, however many request
     f.settle();
     CHECK(f.served == PermitQueueFixture::Names{"last"});
     executors.front().let_go();  // the handler arrives after the end of its context
+}
+
+TEST_CASE("PermitQueue: a request without memory for its handler waits for the next hand-out") {
+    PermitQueueFixture f({.permits = 2});
+    bool full = true;
+    const auto first = f.queue->async_permit(test::FullExecutor{&f.context, &full},
+                                             [&](PermitQueue::Permit permit) {
+                                                 f.served.push_back("first");
+                                                 f.permits.push_back(std::move(permit));
+                                             });
+    CHECK(*f.granted == 0);
+    CHECK(*f.waiting == 1);
+    SECTION("of a request") {
+        full = false;
+        const auto second = f.ask("second");
+        f.settle();
+        CHECK(f.served == PermitQueueFixture::Names{"first", "second"});
+        CHECK(*f.waiting == 0);
+    }
+    SECTION("of a returned permit") {
+        PermitQueue::Permit other = f.queue->try_permit();
+        CHECK_FALSE(other);  // an earlier request waits
+        full = false;
+        const auto second = f.ask("second");
+        full = true;
+        const auto third =
+            f.queue->async_permit(test::FullExecutor{&f.context, &full},
+                                  [&](const PermitQueue::Permit&) { f.served.push_back("third"); });
+        f.settle();
+        f.permits.pop_back();
+        CHECK(*f.waiting == 1);
+        full = false;
+        f.permits.pop_back();
+        f.settle();
+        CHECK(f.served == PermitQueueFixture::Names{"first", "second", "third"});
+    }
+    SECTION("unless it is withdrawn") {
+        full = false;
+        const auto second = f.ask("second");
+        {
+            auto withdrawn = f.queue->async_permit(
+                test::FullExecutor{&f.context, &full},
+                [&](const PermitQueue::Permit&) { f.served.push_back("withdrawn"); });
+        }
+        f.settle();
+        CHECK(f.served == PermitQueueFixture::Names{"first", "second"});
+    }
 }
 
 }  // namespace k8s_sd::detail

@@ -1,8 +1,10 @@
 #include "k8s_sd/detail/async/wait_queue.hpp"
+#include "support/full_executor.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -98,6 +100,41 @@ TEST_CASE("WaitQueue: a handler may destroy the other requests and the queue") {
     queue->grant_all();
     context.run();
     CHECK(calls == 1);
+}
+
+TEST_CASE("WaitQueue: requests without memory for their handlers wait again, before others") {
+    asio::io_context context;
+    bool full = true;
+    const auto queue = std::make_shared<WaitQueue<>>();
+    std::string order;
+    const test::FullExecutor scarce{&context, &full};
+    const auto a = queue->add(context.get_executor(), [&] { order += 'a'; });
+    const auto b = queue->add(scarce, [&] { order += 'b'; });
+    const auto c = queue->add(context.get_executor(), [&] { order += 'c'; });
+    CHECK_THROWS_AS(queue->grant_all(), std::bad_alloc);
+    CHECK(queue->size() == 2);
+    context.run();
+    CHECK(order == "a");
+    full = false;
+    const auto d = queue->add(context.get_executor(), [&] { order += 'd'; });
+    queue->grant_all();
+    context.restart();
+    context.run();
+    CHECK(order == "abcd");
+}
+
+TEST_CASE("WaitQueue: a grant without memory for its handler is destroyed") {
+    QueueOfValues f;
+    bool full = true;
+    auto granted = f.queue->add(test::FullExecutor{&f.context, &full}, [](const Value&) {});
+    auto value = std::make_shared<int>(1);
+    const std::weak_ptr<int> grant = value;
+    CHECK_THROWS_AS(f.queue->grant_first(std::move(value)), std::bad_alloc);
+    CHECK(grant.expired());
+    CHECK(*f.waiting == 1);
+    granted.reset();
+    CHECK(f.queue->empty());
+    CHECK(*f.waiting == 0);
 }
 
 }  // namespace k8s_sd::detail

@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/auth/kubeconfig_reload.hpp"
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
 #include "k8s_sd/sim/manual_files.hpp"
+#include "support/allocations.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "support/manual_clock.hpp"
@@ -81,6 +82,31 @@ struct Fixture {
     std::function<void()> on_change;
     std::unique_ptr<KubeconfigReload> reload;
 };
+
+TEST_CASE("kubeconfig: without memory a check ends, and a later one reports the change") {
+    for (long left = 0; left < 200; left = left < 40 ? left + 1 : left + 7) {
+        INFO(left);
+        Fixture f;
+        f.directory.write("kc", text_of("two"));
+        f.changes.reserve(2);
+        const KubeconfigReload::CheckHandler handler = [&f] { ++f.checks; };
+        f.clock->advance(60s);
+        bool begun = false;
+        test::allocations_left = left;
+        try {
+            f.reload->async_check(handler);
+            begun = true;
+            f.settle();
+        } catch (const std::bad_alloc&) {
+        }
+        test::allocations_left = -1;
+        f.clock->advance(11s);  // a file takes at most 10 s
+        f.settle();
+        CHECK((f.checks == 1 || (f.checks == 0 && !begun)));
+        f.check();
+        CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
+    }
+}
 
 TEST_CASE("kubeconfig: a caller that throws keeps no other one from the end of the check") {
     Fixture f;

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/client/api_client_impl.hpp"
+#include "support/allocations.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "unit/auth/issuer_fixture.hpp"
@@ -6,6 +7,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <filesystem>
+#include <new>
 #include <string>
 
 using namespace k8s_sd;
@@ -113,6 +115,30 @@ TEST_CASE("Requests: headers from files are read again, and a broken file keeps 
     CHECK(contains(f.headers, "X-B: four-of-a-kind\r\n"));
     // Short values count as names, regardless of their source.
     CHECK(f.clients[0]->redact("four-of-a-kind and fixed") == "<redacted> and fixed");
+}
+
+TEST_CASE("Requests: without memory for headers from files there is an answer, and then headers") {
+    const TemporaryDirectory directory;
+    ApiServerConfig config = server();
+    config.headers = {{.name = "X-A", .file = directory.write("a", std::string(100, 'x'))}};
+    for (long left = 0; left < 40; ++left) {
+        INFO(left);
+        Issuers f(config);
+        int answers = 0;
+        bool begun = false;
+        allocations_left = left;
+        try {
+            f.clients[0]->async_get([&answers](const detail::RequestCredentials&) { ++answers; });
+            begun = true;
+            f.settle();
+        } catch (const std::bad_alloc&) {
+        }
+        allocations_left = -1;
+        f.advance(11s);  // a file takes at most 10 s
+        CHECK((answers == 1 || (answers == 0 && !begun)));
+        CHECK(f.get().empty());
+        CHECK(f.headers == "X-A: " + std::string(100, 'x') + "\r\n");
+    }
 }
 
 TEST_CASE("Requests: credentials from files stand behind headers of the configuration") {

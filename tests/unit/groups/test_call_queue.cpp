@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/groups/group_making.hpp"
+#include "support/full_executor.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
@@ -76,4 +77,19 @@ TEST_CASE("CallQueue: a call that throws does not stop those that wait") {
     CHECK_THROWS_AS(context.run(), std::bad_alloc);
     context.run();
     CHECK(order == "b");
+}
+
+TEST_CASE("CallQueue: a call without memory for its handler does not wait, and delays no other") {
+    asio::io_context context;
+    bool full = true;
+    const k8s_sd::test::FullExecutor strand{&context, &full};
+    const auto calls = std::make_shared<CallQueue>();
+    std::string order;
+    const std::weak_ptr owner = calls;
+    CHECK_THROWS_AS(calls->request(strand, owner, [&] { order += 'a'; }), std::bad_alloc);
+    CHECK_THROWS_AS(calls->request_first(strand, owner, [&] { order += 'b'; }), std::bad_alloc);
+    full = false;
+    calls->request(strand, owner, [&] { order += 'c'; });
+    context.run();
+    CHECK(order == "c");
 }

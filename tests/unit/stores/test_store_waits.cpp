@@ -1,5 +1,6 @@
 #include "k8s_sd/objects/store.hpp"
 #include "k8s_sd/objects/store_writer.hpp"
+#include "support/full_executor.hpp"
 #include "support/settle.hpp"
 #include "support/stored_object.hpp"
 
@@ -13,6 +14,7 @@
 #include <boost/asio/use_future.hpp>
 #include <chrono>
 #include <future>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -151,4 +153,30 @@ TEST_CASE("Store: waiting takes any completion token") {
     CHECK(host.first == error_code());
     REQUIRE(future.wait_for(std::chrono::seconds(0)) == std::future_status::ready);
     CHECK_NOTHROW(future.get());
+}
+
+TEST_CASE("Store: a wait without memory for its completion completes with the next batch") {
+    WaitingHost host;
+    bool full = true;
+    host.store.async_wait_synced(host.io.get_executor(), host.note(host.first));
+    host.store.async_wait_synced(test::FullExecutor{&host.other_io, &full}, host.note(host.second));
+    CHECK_THROWS_AS(host.publish(), std::bad_alloc);
+    CHECK(host.store.synced());
+    full = false;
+    host.publish();
+    settle(host.io);
+    settle(host.other_io);
+    CHECK(host.first == error_code());
+    CHECK(host.second == error_code());
+}
+
+TEST_CASE("Store: the end of a writer without memory for the ends of waits is no error") {
+    WaitingHost host;
+    bool full = true;
+    host.store.async_wait_synced(test::FullExecutor{&host.io, &full}, host.note(host.first));
+    host.writer.stop();
+    full = false;
+    host.writer.stop();
+    settle(host.io);
+    CHECK(host.first == aborted);
 }

@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/access/permission_checks.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/async/strand.hpp"
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/api_documents.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
@@ -115,15 +116,12 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         line.took = now() - step_.began();
         all_fine_ = all_fine_ && result != Result::failed;
         asio::post(host_, [self = shared_from_this(), next, line = std::move(line)] {
-            // Continues even if the handler throws.
-            struct GoOn {
-                AccessCheck& check;
-                Next next;
-                ~GoOn() {
-                    check.post([&check = check, next = next] { (check.*next)(); });
-                }
-            } const go_on{*self, next};
-            if (!self->cancelled_) self->on_line_(line);
+            FirstException problem;  // continues even if the handler throws
+            problem.catch_from([&] {
+                if (!self->cancelled_) self->on_line_(line);
+            });
+            problem.catch_from([&] { self->post([&check = *self, next] { (check.*next)(); }); });
+            problem.rethrow();
         });
     }
     void ok(std::string text, Next next) { report(Result::ok, std::move(text), next); }

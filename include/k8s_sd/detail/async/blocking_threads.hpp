@@ -3,10 +3,9 @@
 #include "k8s_sd/detail/base/process_end.hpp"
 
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <limits>
-#include <map>
+#include <list>
 #include <mutex>
 #include <string>
 
@@ -30,7 +29,7 @@ class BlockingThreads {
 
     /// Runs `call` in one of the threads. Exceptions are ignored.
     /// \param group  calls that may block for the same reason
-    /// \return false if the queue is full or no thread can be started; the call is dropped
+    /// \return false if the queue is full, or there is no memory or no thread; the call is dropped
     bool run(std::function<void()> call, const std::string& group = {});
 
  private:
@@ -38,20 +37,23 @@ class BlockingThreads {
         std::string group;
         std::function<void()> function;
     };
+    /// Calls move between lists: a thread needs no memory to go on.
+    using Calls = std::list<Call>;
     /// A waiting call whose group has room has no thread only if there are max_threads_ of them.
     struct State {
         std::mutex mutex;
         std::size_t threads = 0;
-        std::deque<Call> waiting;
-        std::map<std::string, std::size_t> running;  ///< calls of each group
+        Calls waiting;
+        Calls running;
     };
 
-    bool has_room(const State&, const std::string& group) const;
+    bool has_room(const State&, const std::string& group) const noexcept;
     bool start_thread(State&) const;
     void work(State&) const noexcept;
-    /// The first waiting call of a group with room; empty: none, and the thread ends.
-    Call next_call(State&) const;
-    static void finish(State&, const std::string& group) noexcept;
+    /// The first waiting call of a group with room, from now on running; null: none, and the thread
+    /// ends.
+    Call* next_call(State&) const noexcept;
+    static void finish(State&, const Call&) noexcept;
 
     const std::size_t max_threads_;
     const std::size_t max_waiting_;

@@ -5,6 +5,8 @@
 #include <openssl/crypto.h>
 #include <algorithm>
 #include <exception>
+#include <iterator>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -33,24 +35,27 @@ bool is_exit_prepared() noexcept {
 
 }  // namespace
 
-bool BlockingThreads::run(std::function<void()> call, const std::string& group) {
+bool BlockingThreads::run(std::function<void()> call, const std::string& group) try {
     if (!is_exit_prepared()) return false;
     State& s = state_.get();
-    Call refused;  // destroyed without the mutex: it may run another call
+    Calls calls;  // a refused call is destroyed without the mutex: it may run another call
+    calls.push_back({group, std::move(call)});
     const std::lock_guard lock(s.mutex);
     if (s.waiting.size() >= max_waiting_) return false;
-    s.waiting.push_back({group, std::move(call)});
+    s.waiting.splice(s.waiting.end(), calls);
     // The end of a call of its group makes room, and has a thread.
     if (!has_room(s, group)) return true;
     if (s.threads >= max_threads_ || start_thread(s) || s.threads > 0) return true;
-    std::swap(refused, s.waiting.back());
-    s.waiting.pop_back();
+    calls.splice(calls.end(), s.waiting, std::prev(s.waiting.end()));
+    return false;
+} catch (const std::bad_alloc&) {
     return false;
 }
 
-bool BlockingThreads::has_room(const State& s, const std::string& group) const {
-    const auto found = s.running.find(group);
-    return found == s.running.end() || found->second < max_of_group_;
+bool BlockingThreads::has_room(const State& s, const std::string& group) const noexcept {
+    const auto running = std::count_if(s.running.begin(), s.running.end(),
+                                       [&](const Call& call) { return call.group == group; });
+    return static_cast<std::size_t>(running) < max_of_group_;
 }
 
 bool BlockingThreads::start_thread(State& s) const {
@@ -68,35 +73,32 @@ void BlockingThreads::work(State& s) const noexcept {
     const DetachedThread detached;
     for (;;) {
         halt_at_exit();
-        Call call = next_call(s);
-        if (!call.function) return;
+        Call* const call = next_call(s);
+        if (!call) return;
         try {
-            call.function();
+            call->function();
         } catch (...) {  // NOLINT(bugprone-empty-catch): no recipient
         }
-        call.function = nullptr;
-        finish(s, call.group);
+        call->function = nullptr;
+        finish(s, *call);
     }
 }
 
-BlockingThreads::Call BlockingThreads::next_call(State& s) const {
+BlockingThreads::Call* BlockingThreads::next_call(State& s) const noexcept {
     const std::lock_guard lock(s.mutex);
     const auto next = std::find_if(s.waiting.begin(), s.waiting.end(),
                                    [&](const Call& waiting) { return has_room(s, waiting.group); });
     if (next == s.waiting.end()) {
         --s.threads;
-        return {};
+        return nullptr;
     }
-    Call call = std::move(*next);
-    s.waiting.erase(next);
-    ++s.running[call.group];
-    return call;
+    s.running.splice(s.running.end(), s.waiting, next);
+    return &s.running.back();
 }
 
-void BlockingThreads::finish(State& s, const std::string& group) noexcept {
+void BlockingThreads::finish(State& s, const Call& call) noexcept {
     const std::lock_guard lock(s.mutex);
-    const auto running = s.running.find(group);
-    if (--running->second == 0) s.running.erase(running);
+    s.running.remove_if([&](const Call& other) { return &other == &call; });
 }
 
 }  // namespace k8s_sd::inline v0::detail

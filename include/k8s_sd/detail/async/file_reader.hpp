@@ -52,6 +52,7 @@ class FileReads final : public asio::execution_context::service {
     void shutdown() override;
 
     std::shared_ptr<Shared> reads_;
+    std::shared_ptr<const FileContent> no_memory_;  ///< the content without memory for another one
 };
 
 /// Reads files off the strand, one at a time, for an owner on it. A read times out after 10 s;

@@ -6,41 +6,49 @@
 #include <boost/asio/query.hpp>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-std::shared_ptr<const FileContent> failed_content(const std::string& problem) {
+using Content = std::shared_ptr<const FileContent>;
+
+Content failed_content(const std::string& problem) {
     return std::make_shared<const FileContent>(FileContent{{}, problem});
 }
 
-std::shared_ptr<const FileContent> read_content(const std::string& path) {
+/// \param no_memory  the result without memory for another one
+Content read_content(const std::string& path, const Content& no_memory) {
     try {
         FileContent content;
         if (auto bytes = read_secret_file(path, content.problem)) content.bytes.swap(*bytes);
         return std::make_shared<const FileContent>(std::move(content));
+    } catch (const std::bad_alloc&) {
+        return no_memory;
     } catch (const std::exception& error) {
         return failed_content(in_words(error));
     }
 }
 
-void read_for(const std::shared_ptr<FileReads::Shared>& reads, std::uint64_t number,
-              const FileRead& read) {
-    std::string problem = "unknown exception";
+/// \returns why the read has not begun; null: it has
+Content begin_read(const std::shared_ptr<FileReads::Shared>& reads, std::uint64_t number,
+                   const FileRead& read, const Content& no_memory) {
     try {
-        const bool begun = read.calls->run([weak = std::weak_ptr(reads), number, path = read.path] {
-            const auto content = read_content(path);
-            if (const auto self = weak.lock()) self->complete(number, content);
-        });
-        if (begun) return;
-        problem = "too many files are being read";
+        const bool begun =
+            read.calls->run([weak = std::weak_ptr(reads), number, path = read.path, no_memory] {
+                const auto content = read_content(path, no_memory);
+                if (const auto self = weak.lock()) self->complete(number, content);
+            });
+        return begun ? nullptr : failed_content("too many files are being read");
+    } catch (const std::bad_alloc&) {
+        return no_memory;
     } catch (const std::exception& error) {
-        problem = in_words(error);
+        return failed_content(in_words(error));
     } catch (...) {
+        return failed_content("unknown exception");
     }
-    reads->complete(number, failed_content(problem));
 }
 
 }  // namespace
@@ -48,15 +56,21 @@ void read_for(const std::shared_ptr<FileReads::Shared>& reads, std::uint64_t num
 asio::execution_context::id FileReads::id;
 
 FileReads::FileReads(asio::execution_context& context)
-    : asio::execution_context::service(context), reads_(std::make_shared<Shared>(1)) {}
+    : asio::execution_context::service(context),
+      reads_(std::make_shared<Shared>(1)),
+      no_memory_(failed_content("no memory")) {}
 
 FileReads::Begun FileReads::async_read(const asio::any_io_executor& executor,
                                        const std::shared_ptr<FileCalls>& calls,
                                        const std::string& path, TimePoint now, Handler handler) {
     auto& context = asio::query(executor, asio::execution::context);
-    const auto reads = asio::use_service<FileReads>(context).reads_;
+    const auto& all = asio::use_service<FileReads>(context);
+    const auto reads = all.reads_;
     const auto joined = reads->join({calls, path, now}, executor, std::move(handler));
-    if (joined.first) read_for(reads, joined.number, joined.call);
+    if (joined.first) {
+        const Content failure = begin_read(reads, joined.number, joined.call, all.no_memory_);
+        if (failure) reads->complete(joined.number, failure);
+    }
     return {joined.waiter, joined.call.since};
 }
 
@@ -124,7 +138,12 @@ FileReader::~FileReader() { cancel(); }
 void FileReader::async_read(const std::string& path, Handler handler) {
     const auto reading = std::make_shared<Reading>(executor_, *clock_, std::move(handler));
     reading_ = reading;
-    reading->start(calls_, path, clock_->now());
+    try {
+        reading->start(calls_, path, clock_->now());
+    } catch (...) {
+        reading->cancel();  // the caller knows
+        throw;
+    }
 }
 
 void FileReader::cancel() noexcept {

@@ -8,6 +8,8 @@
 #include "k8s_sd/status.hpp"
 
 #include <boost/asio/error.hpp>
+#include <algorithm>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -50,6 +52,10 @@ class WaitingTime {
 /// The state behind a handle with diffs. It delivers changes to its host, by a callback or to the
 /// pending reader of the next diff. The derived class supplies the diffs; its functions are called
 /// under the mutex where they say so, the host never is.
+///
+/// A diff that cannot be prepared for the host, as without memory, is kept and delivered again
+/// after a pause, before later ones. The exception leaves through the function that runs the host's
+/// context. Once the host is called, the diff counts as delivered.
 /// \tparam Diff  the content of one delivery; empty if default-constructed
 template <class Diff>
 class HostHandle : public RunState, public Reader<Diff>::Owner {
@@ -68,7 +74,7 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
             if (!refusal) {
                 reader_ = std::move(reader);
                 begin_once();
-                if (has_news()) wake();
+                if (has_diff()) wake();
                 return;
             }
         }
@@ -114,11 +120,16 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
     /// The diff just taken is being delivered.
     virtual void on_delivery() {}
     // Called without the mutex.
-    /// Invokes the host's callback.
+    /// Does what precedes the host's callback. After an exception it is called with the same diff
+    /// again.
+    virtual void prepare(const Diff&) {}
+    /// Invokes the host's callback with the prepared diff.
     virtual void call(const Diff& diff) = 0;
 
     /// Updates the waiting time after changes; under the mutex.
-    void note_changes() { waiting_.note(has_news(), continues()); }
+    void note_changes() { waiting_.note(has_diff(), continues()); }
+    /// Whether a delivery has failed, and has not been repeated with success. Under the mutex.
+    bool is_behind() const noexcept { return retry_at_.has_value(); }
     void on_first_state() {
         synced_->finish({});
         on_status_change();
@@ -143,11 +154,13 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
 
     void on_ended() noexcept final {
         ReaderPtr reader;
+        std::optional<Diff> kept;
         {
             const std::lock_guard lock(mutex_);
             reader = take_reader();
+            kept.swap(kept_);
         }
-        synced_->finish(asio::error::operation_aborted);
+        synced_->stop();
         if (reader) reader->fail(asio::error::operation_aborted);
     }
 
@@ -173,12 +186,33 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
                 reader = reader_;
             }
         }
-        if (!reader) {
-            call(diff);
-        } else {
+        if (reader) {
             offer_to(reader);
+            return true;
         }
+        try {
+            prepare(diff);
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            keep(std::move(diff));
+            throw;
+        }
+        {
+            const std::lock_guard lock(mutex_);
+            retry_at_.reset();
+        }
+        call(diff);
         return true;
+    }
+
+    // Under the mutex.
+    void keep(Diff diff) {
+        kept_.emplace(std::move(diff));
+        retry_later();
+    }
+    void retry_later() {
+        retry_at_ = due_after(clock().now(), retry_pause);
+        wake();
     }
 
     void offer_to(const ReaderPtr& reader) {
@@ -199,19 +233,42 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
             const std::lock_guard lock(mutex_);
             if (reader_ != reader) return;
             is_offered_ = false;
-            if (!has_news()) return;  // the change was reverted
+            if (!has_diff()) return;  // the change was reverted
             diff = take_diff(clock().now());
+            is_offered_ = true;
+        }
+        try {
+            reader->prepare(diff);
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            if (reader_ == reader) is_offered_ = false;
+            keep(std::move(diff));
+            throw;
+        }
+        {
+            const std::lock_guard lock(mutex_);
+            retry_at_.reset();
+            if (reader_ != reader) {  // cancelled meanwhile
+                kept_.emplace(std::move(diff));
+                return wake();
+            }
             take_reader();
         }
-        reader->finish_here(diff);
+        reader->finish_here();
     }
 
-    Diff take_diff(TimePoint now) {
+    bool has_diff() const { return kept_ || has_news(); }
+
+    Diff take_diff(TimePoint now) try {
+        if (kept_) return *std::exchange(kept_, std::nullopt);
         pace_.called(now);
         Diff diff = take_news();
         waiting_.delivered(now, has_news(), continues());
         on_delivery();
         return diff;
+    } catch (...) {
+        retry_later();
+        throw;
     }
 
     ReaderPtr take_reader() noexcept {
@@ -226,8 +283,9 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
     }
 
     std::optional<TimePoint> due_of_diff(TimePoint now) const {
-        if (!has_news() || !(is_called_ || (reader_ && !is_offered_))) return std::nullopt;
-        return continues() ? now : pace_.due(now);
+        if (!has_diff() || !(is_called_ || (reader_ && !is_offered_))) return std::nullopt;
+        const TimePoint due = kept_ || continues() ? now : pace_.due(now);
+        return std::max(due, retry_at_.value_or(now));
     }
 
     /// \returns whether the callback was called with a new status
@@ -247,13 +305,17 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
         return true;
     }
 
+    static constexpr Duration retry_pause = std::chrono::seconds(1);
+
     const bool is_called_;
     const std::shared_ptr<SyncWaits> synced_ = std::make_shared<SyncWaits>();
     ReportedStatus reported_status_;  // used on the delivery's strand only
 
     // Guarded by the mutex.
-    ReaderPtr reader_;         // null: no read is pending
-    bool is_offered_ = false;  // hand_over() is posted to the reader
+    ReaderPtr reader_;                   // null: no read is pending
+    bool is_offered_ = false;            // hand_over() is posted to the reader
+    std::optional<Diff> kept_;           // could not be prepared
+    std::optional<TimePoint> retry_at_;  // nullopt: no delivery has failed since the last one
     std::shared_ptr<const StatusCallback> status_callback_;
     bool status_changed_ = false;
     Pace pace_;

@@ -75,8 +75,14 @@ class K8S_SD_EXPORT LateAnswers final : public asio::execution_context::service 
                 if (const auto self = weak.lock())
                     self->complete(number, std::make_shared<const Answer>(std::move(answer)));
             };
-            const std::string problem = problem_of([&] { ask(complete); });
-            if (!problem.empty()) complete(failed(problem));
+            try {
+                const std::string problem = problem_of([&] { ask(complete); });
+                if (!problem.empty()) complete(failed(problem));
+            } catch (...) {  // without memory
+                shared->give_up(joined.number);
+                Shared::WaiterHandle(joined.waiter).cancel();
+                throw;
+            }
         }
         return {joined.waiter, kept};
     }

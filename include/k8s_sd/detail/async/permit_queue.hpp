@@ -14,7 +14,8 @@ namespace k8s_sd::inline v0::detail {
 /// A limited number of permits, granted in the order of the requests, to urgent ones first.
 /// Thread-safe.
 ///
-/// Handlers are posted to the given executor. They may call or destroy anything.
+/// Handlers are posted to the given executor. They may call or destroy anything. Without memory for
+/// that, requests wait until the next one is made or a permit returns.
 class PermitQueue final : public std::enable_shared_from_this<PermitQueue> {
  public:
     enum class Urgency : bool { normal, urgent };

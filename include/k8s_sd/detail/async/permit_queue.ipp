@@ -51,10 +51,15 @@ PermitQueue::Permit PermitQueue::grant() {
 void PermitQueue::hand_out() noexcept {
     std::unique_lock lock(mutex_);
     if (std::exchange(handing_out_, true)) return;
-    while (Queue* const queue = next_queue()) {
+    bool has_memory = true;
+    while (Queue* const queue = has_memory ? next_queue() : nullptr) {
         Permit permit = grant();
         lock.unlock();
-        queue->grant_first(std::move(permit));
+        try {
+            queue->grant_first(std::move(permit));
+        } catch (...) {
+            has_memory = false;
+        }
         lock.lock();
     }
     handing_out_ = false;

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -26,8 +27,10 @@ class Reader {
     virtual void set_owner(std::weak_ptr<Owner>) = 0;
     /// Calls the function on the executor of the handler, as if by post.
     virtual void post(std::function<void()>) = 0;
-    /// Completes the operation with a diff, from within post().
-    virtual void finish_here(const Diff&) = 0;
+    /// Makes the result of a diff. If it throws, the read is still pending.
+    virtual void prepare(const Diff&) = 0;
+    /// Completes the operation with the prepared result, from within post().
+    virtual void finish_here() = 0;
     /// Completes the operation without a diff, as if by post.
     virtual void fail(error_code) = 0;
 };
@@ -50,8 +53,9 @@ class NextOperation final : public Reader<Diff> {
     void set_owner(std::weak_ptr<Owner> owner) override { slot_->owner = std::move(owner); }
     /// Any thread: fail() may run meanwhile.
     void post(std::function<void()> function) override { post_(std::move(function)); }
-    void finish_here(const Diff& diff) override {
-        Operation<Result>::complete_here(std::move(operation_), {}, convert_(diff));
+    void prepare(const Diff& diff) override { result_.emplace(convert_(diff)); }
+    void finish_here() override {
+        Operation<Result>::complete_here(std::move(operation_), {}, *std::exchange(result_, {}));
     }
     void fail(error_code ec) override {
         Operation<Result>::complete(std::move(operation_), ec, Result());
@@ -71,6 +75,7 @@ class NextOperation final : public Reader<Diff> {
     const std::shared_ptr<Slot> slot_;
     std::unique_ptr<Operation<Result>> operation_;
     const typename Operation<Result>::Poster post_;
+    std::optional<Result> result_;  // prepared
 };
 
 /// Begins async_next() of a handle. See RunInitiation.

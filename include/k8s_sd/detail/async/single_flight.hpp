@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -62,34 +63,39 @@ class SingleFlight : public std::enable_shared_from_this<SingleFlight<Call, Resu
         if (pending == pending_.end()) {
             pending = pending_.insert(pending, PendingCall{++numbers_, std::move(call), 0, {}});
         }
-        const bool first = pending->waiters.empty() && pending->calls < max_calls_;
-        if (first) ++pending->calls;
+        // Without a pending call, waiters are those that complete() had no memory for.
+        const bool first =
+            pending->calls == 0 || (pending->waiters.empty() && pending->calls < max_calls_);
         const std::uint64_t number = ++numbers_;
+        JoinResult joined{WaiterHandle(this->weak_from_this(), number), pending->number, first,
+                          pending->call};
         pending->waiters.push_back(
             {number, asio::prefer(executor, asio::execution::outstanding_work.tracked),
              std::move(handler)});
-        return {WaiterHandle(this->weak_from_this(), number), pending->number, first,
-                pending->call};
+        if (first) ++pending->calls;  // not before: without memory, there is no call
+        return joined;
     }
 
+    /// \throws std::bad_alloc; the call has ended. One handler is lost, those behind it wait for a
+    ///         later call: waiters need time limits.
     void complete(std::uint64_t number, const Result&... result) {
-        std::vector<Waiter> waiters;
         std::vector<PendingCall> done;
         const std::lock_guard lock(mutex_);
-        const auto pending = std::find_if(pending_.begin(), pending_.end(),
-                                          [&](const PendingCall& p) { return p.number == number; });
+        const auto pending = end_call(number);
         if (pending == pending_.end()) return;
-        waiters.swap(pending->waiters);
-        if (--pending->calls == 0) {
-            done.push_back(std::move(*pending));
-            pending_.erase(pending);
-        }
-        for (Waiter& waiter : waiters) {
-            asio::post(waiter.executor, [handler = std::move(waiter.handler), ... copy = result] {
-                handler(copy...);
-            });
-        }
-        waiters.clear();
+        done.reserve(1);
+        std::vector<Waiter>& waiters = pending->waiters;
+        std::reverse(waiters.begin(), waiters.end());
+        while (!waiters.empty()) post_last(waiters, result...);
+        if (pending->calls > 0) return;
+        done.push_back(std::move(*pending));
+        pending_.erase(pending);
+    }
+
+    /// The call ends without a result, as without memory for one.
+    void give_up(std::uint64_t number) noexcept {
+        const std::lock_guard lock(mutex_);
+        end_call(number);
     }
 
     void clear() {
@@ -112,15 +118,30 @@ class SingleFlight : public std::enable_shared_from_this<SingleFlight<Call, Resu
         std::vector<Waiter> waiters;
     };
 
+    typename std::vector<PendingCall>::iterator end_call(std::uint64_t number) noexcept {
+        const auto pending = std::find_if(pending_.begin(), pending_.end(),
+                                          [&](const PendingCall& p) { return p.number == number; });
+        if (pending != pending_.end() && pending->calls > 0) --pending->calls;
+        return pending;
+    }
+
+    /// Posts the handler of the last waiter, and removes it in any case.
+    static void post_last(std::vector<Waiter>& waiters, const Result&... result) {
+        Waiter last = std::move(waiters.back());
+        waiters.pop_back();
+        asio::post(last.executor,
+                   [handler = std::move(last.handler), ... copy = result] { handler(copy...); });
+    }
+
     void leave(std::uint64_t number) noexcept {
-        std::vector<Waiter> gone;
+        std::optional<Waiter> gone;
         const std::lock_guard lock(mutex_);
         for (PendingCall& pending : pending_) {
             auto& waiters = pending.waiters;
             const auto waiter = std::find_if(waiters.begin(), waiters.end(),
                                              [&](const Waiter& w) { return w.number == number; });
             if (waiter == waiters.end()) continue;
-            gone.push_back(std::move(*waiter));
+            gone.emplace(std::move(*waiter));
             waiters.erase(waiter);
             forget_abandoned(pending);
             return;

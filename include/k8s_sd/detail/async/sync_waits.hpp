@@ -17,8 +17,11 @@ class K8S_SD_EXPORT SyncWaits : public std::enable_shared_from_this<SyncWaits> {
 
     /// Completes at once if the result is already known.
     void add(Handler, const asio::any_io_executor& host);
-    /// Completes all pending waits, and later ones. Success is final, a failure is not.
+    /// Completes all pending waits, and later ones. Success is final, a failure is not. Waits
+    /// without memory for their completion stay pending; the next call completes them.
     void finish(error_code);
+    /// Completes all pending waits with operation_aborted.
+    void stop() noexcept;
 
  private:
     /// A pending wait; the cancellation slot of its operation refers to it.

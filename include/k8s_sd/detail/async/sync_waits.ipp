@@ -21,14 +21,33 @@ void SyncWaits::add(Handler handler, const asio::any_io_executor& host) {
 }
 
 void SyncWaits::finish(error_code ec) {
-    std::vector<std::shared_ptr<Wait>> waits;
-    {
-        const std::lock_guard lock(mutex_);
-        if (result_ == error_code()) return;
-        result_ = ec;
-        waits.swap(waits_);
+    std::unique_lock lock(mutex_);
+    if (result_ != error_code()) result_ = ec;
+    const error_code result = *result_;
+    std::reverse(waits_.begin(), waits_.end());
+    while (!waits_.empty()) {
+        // Once there is a result, no wait is added, so that the place stays free.
+        const std::shared_ptr<Wait> wait = std::move(waits_.back());
+        waits_.pop_back();
+        lock.unlock();
+        try {
+            wait->operation->post(
+                [wait, result] { Operation<>::complete_here(std::move(wait->operation), result); });
+        } catch (...) {
+            lock.lock();
+            waits_.push_back(wait);
+            throw;
+        }
+        lock.lock();
     }
-    for (const auto& wait : waits) Operation<>::complete(std::move(wait->operation), ec);
+}
+
+void SyncWaits::stop() noexcept {
+    try {
+        finish(asio::error::operation_aborted);
+    } catch (...) {
+        // Without memory; the waits end with their contexts.
+    }
 }
 
 std::unique_ptr<Operation<>> SyncWaits::take(const Wait& wait) {

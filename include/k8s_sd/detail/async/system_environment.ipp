@@ -6,8 +6,10 @@
 #include "k8s_sd/error.hpp"
 
 #include <boost/asio/steady_timer.hpp>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <string>
@@ -39,8 +41,10 @@ class SystemTimer final : public Timer {
  private:
     asio::steady_timer timer_;
     // An expired wait may already be queued as a success when it is cancelled. The shared wait
-    // number, valid beyond the timer's lifetime, detects this.
-    std::shared_ptr<std::uint64_t> generation_ = std::make_shared<std::uint64_t>(0);
+    // number, valid beyond the timer's lifetime, detects this. The last owner may release the timer
+    // on any thread.
+    using Generation = std::atomic<std::uint64_t>;
+    const std::shared_ptr<Generation> generation_ = std::make_shared<Generation>(0);
 };
 
 class SystemClock final : public Clock {

@@ -19,7 +19,8 @@ namespace asio = boost::asio;
 
 /// Requests that wait in order, each for one call of its handler. Thread-safe.
 ///
-/// Handlers are posted to the given executor. They may call or destroy anything.
+/// Handlers are posted to the given executor. They may call or destroy anything. Requests without
+/// memory for that wait again, before all others.
 /// \tparam Grant  what a handler receives
 template <class... Grant>
 class WaitQueue final : public std::enable_shared_from_this<WaitQueue<Grant...>> {
@@ -81,30 +82,29 @@ class WaitQueue final : public std::enable_shared_from_this<WaitQueue<Grant...>>
         return requests_.size();
     }
     /// Grants the first request; without one, destroys the grant.
+    /// \throws std::bad_alloc; the grant is destroyed, and the request is still the first one
     void grant_first(Grant... grant) {
-        std::shared_ptr<Request> first;
+        Requests first;
         {
             const std::lock_guard lock(mutex_);
             if (requests_.empty()) return;
-            first = requests_.front();
-            dequeue(*first);
-            first->grant.emplace(std::move(grant)...);
+            requests_.front()->grant.emplace(std::move(grant)...);
+            dequeue(*requests_.front(), first);
         }
         post(first);
     }
     /// Grants all requests.
+    /// \throws std::bad_alloc; the remaining requests still wait
     void grant_all() requires(sizeof...(Grant) == 0) {
         Requests all;
         {
             const std::lock_guard lock(mutex_);
-            all.swap(requests_);
-            for (const auto& request : all) {
-                request->queued = false;
-                request->grant.emplace();
-                if (waiting_) --*waiting_;
+            while (!requests_.empty()) {
+                requests_.front()->grant.emplace();
+                dequeue(*requests_.front(), all);
             }
         }
-        for (const auto& request : all) post(request);
+        while (!all.empty()) post(all);
     }
 
  private:
@@ -117,15 +117,35 @@ class WaitQueue final : public std::enable_shared_from_this<WaitQueue<Grant...>>
         bool queued = false;
     };
 
-    /// Requires the mutex, and another owner of the request.
-    void dequeue(Request& request) noexcept {
-        requests_.erase(request.position);
+    /// Moves the request to the end of another list. Requires the mutex.
+    void dequeue(Request& request, Requests& to) noexcept {
+        to.splice(to.end(), requests_, request.position);
         request.queued = false;
         if (waiting_) --*waiting_;
     }
-    void post(const std::shared_ptr<Request>& request) {
-        asio::post(request->executor,
-                   [self = this->shared_from_this(), request] { self->run(*request); });
+    /// Posts the first one and removes it.
+    void post(Requests& granted) {
+        try {
+            asio::post(granted.front()->executor,
+                       [self = this->shared_from_this(), request = granted.front()] {
+                           self->run(*request);
+                       });
+        } catch (...) {
+            while (!granted.empty()) take_back(granted);
+            throw;
+        }
+        granted.pop_front();
+    }
+    /// The last one waits again.
+    void take_back(Requests& granted) noexcept {
+        const std::shared_ptr<Request> last = granted.back();
+        std::optional<std::tuple<Grant...>> grant;
+        const std::lock_guard lock(mutex_);
+        grant.swap(last->grant);
+        if (!last->handler) return granted.pop_back();  // withdrawn
+        requests_.splice(requests_.begin(), granted, last->position);
+        last->queued = true;
+        if (waiting_) ++*waiting_;
     }
     void run(Request& request) {
         Handler handler;
@@ -140,10 +160,11 @@ class WaitQueue final : public std::enable_shared_from_this<WaitQueue<Grant...>>
     void withdraw(Request& request) noexcept {
         Handler handler;
         std::optional<std::tuple<Grant...>> grant;
+        Requests withdrawn;
         const std::lock_guard lock(mutex_);
         handler.swap(request.handler);
         grant.swap(request.grant);
-        if (request.queued) dequeue(request);
+        if (request.queued) dequeue(request, withdrawn);
     }
 
     const std::shared_ptr<Metrics::Gauge> waiting_;

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/text/redaction.hpp"
 
 #include <exception>
+#include <new>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -52,20 +53,22 @@ void Credentials::replace_source(std::unique_ptr<CredentialSource> source) {
 }
 
 void Credentials::ask_source(CredentialSource::Refused refused) {
-    const auto answered = std::make_shared<bool>(false);  // true: a handler threw
-    RequestCredentials none;
-    none.ec = errc::credentials_unavailable;
-    none.problem = "unknown exception";
+    std::shared_ptr<bool> answered;  // true: a handler threw
+    RequestCredentials none = credentials_without_memory();
     try {
+        answered = std::make_shared<bool>(false);
         return source_->async_get(std::move(refused), [this, answered](RequestCredentials answer) {
             *answered = true;
             on_answer(std::move(answer));
         });
+    } catch (const std::bad_alloc&) {
+        if (answered && *answered) throw;
     } catch (const std::exception& error) {
         if (*answered) throw;
         none.problem = error.what();
     } catch (...) {
         if (*answered) throw;
+        none.problem = "unknown exception";
     }
     on_answer(std::move(none));
 }

@@ -127,9 +127,10 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
 
     void begin_parts() {
         if (state_) return parts_.begin(std::exchange(state_, nullptr));
-        auto diff = std::make_shared<TargetGroupDiff>(pending_.take());
+        const auto diff = std::make_shared<TargetGroupDiff>();
+        *diff = pending_.take();  // after the allocation: it forgets the changes
         diff->confirms = std::exchange(confirms_, false);
-        parts_.begin_own(std::move(diff));
+        parts_.begin_own(diff);
     }
 
     /// In a handler of its own. Without memory for one, at once: the host must receive the part.

@@ -99,7 +99,8 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
                                   .pod_uid = config.pod_uid},
               config.interval, [this] { report(); })),
           watcher_(strand, api::kind_of<Generic>, config.where,
-                   [this](const detail::ObjectWatch::News& news) { on_news(news); }) {}
+                   {[this](const detail::ObjectWatch::News& news) { take(news); },
+                    [this] { report(); }}) {}
 
     std::string identity_now() const {
         return detail::fleet_identity("leases", fleet_, server_, namespaces_);
@@ -114,7 +115,7 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
         keeper_->start();
     }
 
-    void on_news(const detail::ObjectWatch::News& news) {
+    void take(const detail::ObjectWatch::News& news) {
         const TimePoint now = clock_->now();
         if (news.full) sights_.clear();
         for (const auto& [before, after] : news.changes) {
@@ -127,7 +128,6 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
         }
         known_ = true;
         if (news.server) server_ = *news.server;
-        report();
     }
     void on_status(const DiscovererStatus& status) {
         error_ = status.error ? status.message : std::string();

@@ -74,7 +74,8 @@ class ServiceMembers final : public MemberSource,
           in_cluster_(detail::ContextEnvironment::of(executor).in_cluster()),
           namespaces_(detail::resolve_scope(config_, in_cluster_).namespaces),
           watcher_(asio::make_strand(executor), api::kind_of<Slice>, config_,
-                   [this](const detail::ObjectWatch::News& news) { on_news(news); }) {}
+                   {[this](const detail::ObjectWatch::News& news) { take(news); },
+                    [this] { report(); }}) {}
 
     void start(Callback callback) override {
         callback_ = std::move(callback);
@@ -94,7 +95,7 @@ class ServiceMembers final : public MemberSource,
                             const std::vector<std::string>& namespaces) const {
         return detail::fleet_identity("service", service_, server, namespaces);
     }
-    void on_news(const detail::ObjectWatch::News& news) {
+    void take(const detail::ObjectWatch::News& news) {
         if (news.full) slices_.clear();
         for (const ObjectChange& change : news.changes) {
             if (change.after) {
@@ -105,7 +106,6 @@ class ServiceMembers final : public MemberSource,
         }
         known_ = true;
         if (news.server) server_ = news.server;
-        report();
     }
     /// While the server is unreachable, its last response does not count as the present state.
     void on_status(const DiscovererStatus& status) {

@@ -37,21 +37,22 @@ class CallQueue {
     template <class Owner>
     void request(const boost::asio::any_io_executor& strand, const std::weak_ptr<Owner>& owner,
                  std::function<void()> call) {
+        post_next(strand, owner);  // if it throws, the call does not wait
         waiting_.push_back(std::move(call));
-        post_next(strand, owner);
     }
     /// Before all waiting calls.
     template <class Owner>
     void request_first(const boost::asio::any_io_executor& strand,
                        const std::weak_ptr<Owner>& owner, std::function<void()> call) {
-        waiting_.push_front(std::move(call));
         post_next(strand, owner);
+        waiting_.push_front(std::move(call));
     }
 
  private:
     template <class Owner>
     void post_next(const boost::asio::any_io_executor& strand, const std::weak_ptr<Owner>& owner) {
         next_.request(strand, owner, [this, strand, owner](Owner&) {
+            if (waiting_.empty()) return;
             const std::function<void()> call = std::move(waiting_.front());
             waiting_.pop_front();
             const auto go_on = [&] {

@@ -157,13 +157,15 @@ std::function<void()> GroupWatcherImpl::queued_call() {
 }
 
 void GroupWatcherImpl::enqueue() {
-    if (std::exchange(is_queued_, true)) return;
+    if (is_queued_) return;
     making_->first_states.request(strand(), std::weak_ptr(making_), queued_call());
+    is_queued_ = true;  // not before: without memory, request() throws
 }
 
 void GroupWatcherImpl::enqueue_first() {
-    if (std::exchange(is_queued_, true)) return;
+    if (is_queued_) return;
     making_->first_states.request_first(strand(), std::weak_ptr(making_), queued_call());
+    is_queued_ = true;
 }
 
 void GroupWatcherImpl::on_status() {

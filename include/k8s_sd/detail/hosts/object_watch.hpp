@@ -33,11 +33,18 @@ class K8S_SD_EXPORT ObjectWatch {
         /// and the new server has not listed everything yet.
         std::optional<ServerIdentity> server{};
     };
-    using Callback = std::function<void(const News&)>;
+    /// Receives the deliveries of a host with a callback, one at a time.
+    struct Receiver {
+        /// Whatever may fail before the host is called. After an exception it is called with the
+        /// same news again, before later ones.
+        std::function<void(const News&)> prepare;
+        /// Calls the host. If that throws, the news count as delivered.
+        std::function<void()> call;
+    };
     using StatusCallback = std::function<void(const DiscovererStatus&)>;
 
-    /// \param callback  empty: the host reads with async_next()
-    ObjectWatch(executor_type, Kind, const WatcherConfig&, Callback callback);
+    /// \param receiver  empty: the host reads with async_next()
+    ObjectWatch(executor_type, Kind, const WatcherConfig&, Receiver receiver);
     ObjectWatch(ObjectWatch&&) noexcept = default;
     ObjectWatch& operator=(ObjectWatch&&) noexcept;
     ~ObjectWatch();
@@ -62,8 +69,8 @@ class K8S_SD_EXPORT ObjectWatch {
     void set_status_callback(StatusCallback);
     /// Also delivers a change of server if the objects are the same. Call it before async_run().
     void report_moves();
-    /// Called on each contact of a watch with its server, until cancelled; on any thread, one call
-    /// at a time. Set it before async_run().
+    /// Called on each contact of a watch with its server, until cancelled, but not while a delivery
+    /// has to be repeated; on any thread, one call at a time. Set it before async_run().
     void set_contact_callback(std::function<void(TimePoint)>);
     void cancel() noexcept;
     DiscovererStatus status() const;

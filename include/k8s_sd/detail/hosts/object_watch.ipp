@@ -65,10 +65,10 @@ class KnownServer {
     void set(std::optional<ServerIdentity> server) { server_ = std::move(server); }
     /// Whether the host does not know of a move yet.
     bool has_moved() const { return reported_ && server_ && server_ != delivered_; }
-    /// \returns the server, see News
-    const std::optional<ServerIdentity>& deliver() {
-        if (server_) delivered_ = server_;
-        return server_;
+    /// See News.
+    const std::optional<ServerIdentity>& get() const noexcept { return server_; }
+    void deliver(std::optional<ServerIdentity> server) noexcept {
+        if (server) delivered_.swap(server);
     }
 
  private:
@@ -79,8 +79,8 @@ class KnownServer {
 
 class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public KindView::Observer {
  public:
-    Impl(const executor_type& executor, Kind kind, const WatcherConfig& config, Callback callback)
-        : Impl(executor, kind, config, std::move(callback), Inputs(executor, config)) {}
+    Impl(const executor_type& executor, Kind kind, const WatcherConfig& config, Receiver receiver)
+        : Impl(executor, kind, config, std::move(receiver), Inputs(executor, config)) {}
 
     void set_contact_callback(std::function<void(TimePoint)> callback) {
         contact_callback_ = std::move(callback);
@@ -107,16 +107,16 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         std::shared_ptr<SharedWatches> watches;
     };
 
-    Impl(const executor_type& executor, Kind kind, const WatcherConfig& config, Callback callback,
+    Impl(const executor_type& executor, Kind kind, const WatcherConfig& config, Receiver receiver,
          const Inputs& inputs)
         : HostHandle(executor, inputs.watches->strand(), inputs.watches->environment().clock,
                      inputs.watches->environment().metrics, config.min_update_interval,
-                     callback != nullptr),
+                     receiver.call != nullptr),
           kind_(kind),
           resource_(config.resource),
           wanted_{inputs.scope.namespaces, config.label_selector, config.field_selector, true,
                   fields_meant(kind, config.fields)},
-          callback_(std::move(callback)),
+          receiver_(std::move(receiver)),
           watches_(inputs.watches) {}
 
     void begin() override {
@@ -154,21 +154,28 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
 
     void watch(Kind kind) {
         if (cancelled()) return;
+        if (view_ && kind == watched_) return watch_again();
         const std::unique_ptr<KindView> replaced = start_view(kind);
         if (!replaced) return;
         if (known_) replaced->for_each([this](const ObjectPtr& object) { keep_delivered(object); });
         known_ = false;
     }
 
+    /// The server has the resource again: its watches need not wait any longer.
+    void watch_again() {
+        {
+            const std::lock_guard lock(mutex_);
+            search_.reset();
+        }
+        view_->end_pauses();
+    }
+
     /// \returns the previous view if it is replaced
     std::unique_ptr<KindView> start_view(Kind kind) {
-        const bool is_same = view_ && kind == watched_;
-        auto view = is_same ? nullptr
-                            : std::make_unique<KindView>(watches_->for_hosts(kind), wanted_,
-                                                         static_cast<KindView::Observer&>(*this));
+        auto view = std::make_unique<KindView>(watches_->for_hosts(kind), wanted_,
+                                               static_cast<KindView::Observer&>(*this));
         const std::lock_guard lock(mutex_);
         search_.reset();
-        if (is_same) return nullptr;
         watched_ = kind;
         view_.swap(view);
         return view;
@@ -210,17 +217,11 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
 
     void on_batch_end() override {
         if (!known_ && !view_->synced()) return;
-        const bool is_first = !std::exchange(known_, true);
+        const bool is_first = !known_;
         {
             const std::lock_guard lock(mutex_);
-            if (is_first && std::exchange(has_begun_, true)) {
-                compare_with_delivered();
-            } else if (is_first) {
-                state_.emplace();
-                view_->for_each([&](const ObjectPtr& object) {
-                    state_->push_back({nullptr, object});
-                });
-            }
+            if (is_first) has_begun_ ? compare_with_delivered() : take_state();
+            known_ = true;  // not before: without memory, the next batch tries again
             note_server();
             note_changes();
             if (has_news() && !cancelled()) wake();
@@ -235,17 +236,27 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         server_.set(std::move(server));
     }
 
+    void take_state() {
+        std::vector<ObjectChange> state;
+        view_->for_each([&](const ObjectPtr& object) { state.push_back({nullptr, object}); });
+        state_ = std::move(state);
+        has_begun_ = true;
+    }
+
     /// Compares all objects, because another version may change every one of them.
     void compare_with_delivered() {
         const auto differ = [this](const Object& before, const Object& after) {
             return view_->distinguishes(before, after);
         };
         view_->for_each([&](const ObjectPtr& object) {
-            auto previous =
-                delivered_.extract({std::string(object->ns()), std::string(object->name())});
-            pending_.add({previous ? previous.mapped() : nullptr, object}, differ);
+            const auto previous =
+                delivered_.find({std::string(object->ns()), std::string(object->name())});
+            pending_.add({previous == delivered_.end() ? nullptr : previous->second, object},
+                         differ);
         });
-        for (const auto& [name, object] : delivered_) pending_.add({object, nullptr}, differ);
+        for (const auto& [name, object] : delivered_) {
+            if (!view_->find(name.first, name.second)) pending_.add({object, nullptr}, differ);
+        }
         delivered_.clear();
     }
 
@@ -263,7 +274,12 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     }
 
     void on_contact(TimePoint when) override {
-        if (contact_callback_ && !cancelled()) contact_callback_(when);
+        if (!contact_callback_ || cancelled()) return;
+        {
+            const std::lock_guard lock(mutex_);
+            if (is_behind()) return wake();
+        }
+        contact_callback_(when);
     }
 
     // --- delivery -----------------------------------------------------------------------------
@@ -271,19 +287,26 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     bool has_news() const override { return state_ || !pending_.empty() || server_.has_moved(); }
 
     News take_news() override {
-        const std::optional<ServerIdentity>& server = server_.deliver();
-        if (!state_) return {false, pending_.take(), server};
-        News first{true, std::move(*state_), server};
-        state_.reset();
-        return first;
+        // Nothing throws after the changes are taken.
+        News news{.full = state_.has_value(), .changes = {}, .server = server_.get()};
+        std::optional<ServerIdentity> delivered = server_.get();
+        if (state_) {
+            news.changes = std::move(*state_);
+            state_.reset();
+        } else {
+            news.changes = pending_.take();
+        }
+        server_.deliver(std::move(delivered));
+        return news;
     }
 
-    void call(const News& news) override { callback_(news); }
+    void prepare(const News& news) override { receiver_.prepare(news); }
+    void call(const News&) override { receiver_.call(); }
 
     const Kind kind_;  ///< any_other_kind: the kind of the resource
     const ResourceName resource_;
     const WantedObjects wanted_;
-    const Callback callback_;
+    const Receiver receiver_;
     std::function<void(TimePoint)> contact_callback_;  // set before async_run()
     const std::shared_ptr<SharedWatches> watches_;
     // Used on the strand only.
@@ -303,10 +326,10 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
 };
 
 ObjectWatch::ObjectWatch(executor_type executor, Kind kind, const WatcherConfig& config,
-                         Callback callback) {
+                         Receiver receiver) {
     check_host_executor(executor, "Watcher");
     check_wanted_objects(kind, config);
-    impl_ = std::make_shared<Impl>(executor, kind, config, std::move(callback));
+    impl_ = std::make_shared<Impl>(executor, kind, config, std::move(receiver));
 }
 
 ObjectWatch& ObjectWatch::operator=(ObjectWatch&& other) noexcept {

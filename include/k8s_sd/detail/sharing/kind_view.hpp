@@ -70,6 +70,8 @@ class KindView {
     bool distinguishes(const Object& before, const Object& after) const;
     /// Adds the status of its watches, and of failing replacements. Any thread.
     void add_status(std::vector<WatchStatus>& status) const;
+    /// Ends pauses of its watches after failures whose reason may be gone.
+    void end_pauses();
 
  private:
     friend class KindWatches;

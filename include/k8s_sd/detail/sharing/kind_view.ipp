@@ -53,6 +53,11 @@ void KindView::add_status(std::vector<WatchStatus>& status) const {
     }
 }
 
+void KindView::end_pauses() {
+    const Watches paused = now_;  // their observers may change it
+    for (const auto& [ns, watch] : paused) watch->end_pause();
+}
+
 bool KindView::wants_namespace(std::string_view ns) const {
     return wanted_.namespaces.empty() || !resource_of(watches_->kind_).namespaced ||
            std::binary_search(wanted_.namespaces.begin(), wanted_.namespaces.end(), ns,

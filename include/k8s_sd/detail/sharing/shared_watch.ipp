@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/detail/sharing/kind_watches.hpp"
 #include "k8s_sd/detail/sharing/shared_watches.hpp"
+#include "k8s_sd/detail/watch/url_watcher_impl.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -139,6 +140,8 @@ void SharedWatch::start() {
     watcher_.start();
     publish();
 }
+
+void SharedWatch::end_pause() { Access::impl(watcher_).end_pause(); }
 
 // --- events --------------------------------------------------------------------------------------
 

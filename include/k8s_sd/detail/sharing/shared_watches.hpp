@@ -126,6 +126,8 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>,
     /// Marks the adopted objects as a complete state.
     void set_known() noexcept { known_ = true; }
     void start();
+    /// Ends a pause after a failure whose reason may be gone.
+    void end_pause();
 
     /// Whether a complete state is known.
     bool known() const noexcept { return known_; }

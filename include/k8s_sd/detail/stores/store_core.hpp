@@ -6,7 +6,6 @@
 #include "k8s_sd/detail/stores/trie.hpp"
 #include "k8s_sd/time.hpp"
 
-#include <boost/asio/error.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <atomic>
@@ -68,7 +67,7 @@ class StoreCore {
         const std::unique_lock lock(writing_, std::try_to_lock);
         if (lock) states_.release_replaced();
     }
-    void stop() { waits_->finish(asio::error::operation_aborted); }
+    void stop() noexcept { waits_->stop(); }
 
  private:
     static constexpr TimePoint never = TimePoint::min();

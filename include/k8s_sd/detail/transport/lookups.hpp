@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/async/single_flight.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -23,7 +24,7 @@ struct NameLookup {
 
 /// The name lookups of one execution context. Concurrent lookups of a name share one call; a second
 /// one starts only if the first was abandoned. Results are not cached. Thread-safe.
-class Lookups final : public asio::execution_context::service {
+class K8S_SD_EXPORT Lookups final : public asio::execution_context::service {
  public:
     /// The text is that of a resolver's exception.
     using Shared =

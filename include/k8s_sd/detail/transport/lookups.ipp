@@ -3,6 +3,7 @@
 
 #include <boost/asio/query.hpp>
 #include <exception>
+#include <new>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -15,16 +16,19 @@ constexpr unsigned max_lookups = 2;
 
 void look_up_for(const std::shared_ptr<Lookups::Shared>& lookups, std::uint64_t number,
                  const NameLookup& lookup) {
-    std::string problem = "unknown exception";
+    std::string problem;
     try {
         return lookup.resolver->async_resolve(
             lookup.host, [weak = std::weak_ptr(lookups),
                           number](error_code ec, const std::vector<asio::ip::address>& addresses) {
                 if (const auto self = weak.lock()) self->complete(number, ec, {}, addresses);
             });
+    } catch (const std::bad_alloc&) {
+        problem = "no memory";  // short: it takes none
     } catch (const std::exception& error) {
         problem = in_words(error);
     } catch (...) {
+        problem = "unknown exception";
     }
     lookups->complete(number, errc::connector_failed, problem, {});
 }

@@ -47,6 +47,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
 
     void start();
     void stop() noexcept;
+    /// Ends a pause after a failure whose reason may be gone.
+    void end_pause();
     void forget(std::string_view ns, std::string_view name) { intake_.forget(ns, name); }
     void adopt(ObjectPtr object) { intake_.adopt(std::move(object)); }
 

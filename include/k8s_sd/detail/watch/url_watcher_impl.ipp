@@ -45,6 +45,14 @@ void URLWatcherImpl::stop() noexcept {
     report_.end();
 }
 
+void URLWatcherImpl::end_pause() {
+    if (stopped() || report_.status().waiting != Waiting::backoff) return;
+    const auto self = shared_from_this();  // the observer may drop the watcher
+    permits_.end_waits();
+    go_on(WatchMachine::Slept{});
+    on_status();
+}
+
 WatchStatus URLWatcherImpl::status() const {
     WatchStatus status = report_.whole_status();
     status.resource_version = machine_.resource_version();

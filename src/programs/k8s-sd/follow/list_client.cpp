@@ -1,13 +1,16 @@
 #include "follow/list_client.hpp"
 
 #include "http/secrets.hpp"
+#include "k8s_sd/detail/transport/lookups.hpp"
 #include "k8s_sd/tls_trust.hpp"
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -19,7 +22,10 @@
 #include <boost/beast/http/write.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 #include <boost/system/system_error.hpp>
+#include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd_program {
 
@@ -30,6 +36,7 @@ using asio::use_awaitable;
 
 namespace {
 
+constexpr std::chrono::seconds lookup_limit{10};
 constexpr std::chrono::seconds connect_limit{10};
 /// In addition to the server's waiting time.
 constexpr std::chrono::seconds answer_limit{60};
@@ -85,6 +92,59 @@ Request request_for(const ListSource& source, const ListClientOptions& options,
 beast::tcp_stream& tcp_of(beast::tcp_stream& stream) { return stream; }
 beast::tcp_stream& tcp_of(Tls& stream) { return stream.next_layer(); }
 
+using Endpoints = std::vector<asio::ip::tcp::endpoint>;
+
+/// A name lookup. asio::ip::tcp::resolver could not be used: it cannot be cancelled, and the end of
+/// its context waits for it.
+class Lookup {
+ public:
+    explicit Lookup(const asio::any_io_executor& executor)
+        : result_(std::make_shared<Result>(executor)) {}
+    ~Lookup() { waiter_.cancel(); }
+    Lookup(const Lookup&) = delete;
+    Lookup& operator=(const Lookup&) = delete;
+
+    asio::awaitable<Endpoints> run(const ListSource& source,
+                                   const std::shared_ptr<k8s_sd::Resolver>& resolver) {
+        const auto port = static_cast<std::uint16_t>(std::stoul(source.port));
+        boost::system::error_code no_address;
+        const asio::ip::address address = asio::ip::make_address(source.host, no_address);
+        if (!no_address) co_return Endpoints(1, asio::ip::tcp::endpoint(address, port));
+        start(source.host, port, resolver);
+        boost::system::error_code ended;
+        co_await result_->end.async_wait(asio::redirect_error(use_awaitable, ended));
+        if (!ended) throw boost::system::system_error(beast::error::timeout);
+        if (result_->error) throw boost::system::system_error(result_->error);
+        co_return std::move(result_->endpoints);
+    }
+
+ private:
+    struct Result {
+        explicit Result(const asio::any_io_executor& executor) : end(executor) {}
+        asio::steady_timer end;  ///< cancelled by the result
+        boost::system::error_code error = asio::error::operation_aborted;  ///< without a result
+        Endpoints endpoints;
+    };
+
+    void start(const std::string& host, std::uint16_t port,
+               const std::shared_ptr<k8s_sd::Resolver>& resolver) {
+        result_->end.expires_after(lookup_limit);
+        waiter_ = k8s_sd::detail::Lookups::async_resolve(
+            result_->end.get_executor(), resolver, host,
+            [weak = std::weak_ptr(result_), port](boost::system::error_code ec, const std::string&,
+                                                  const std::vector<asio::ip::address>& addresses) {
+                const auto result = weak.lock();
+                if (!result) return;
+                result->error = ec;
+                for (const auto& address : addresses) result->endpoints.emplace_back(address, port);
+                result->end.cancel();
+            });
+    }
+
+    const std::shared_ptr<Result> result_;
+    k8s_sd::detail::Lookups::WaiterHandle waiter_;
+};
+
 asio::awaitable<void> shake_hands(beast::tcp_stream&, const ListSource&) { co_return; }
 asio::awaitable<void> shake_hands(Tls& stream, const ListSource& source) {
     boost::system::error_code no_address;
@@ -107,13 +167,15 @@ template <class Stream>
 class ListClient::ConnectionOver final : public Connection {
  public:
     template <class... Arguments>
-    explicit ConnectionOver(const ListSource& source, Arguments&&... arguments)
-        : source_(source), stream_(std::forward<Arguments>(arguments)...) {}
+    ConnectionOver(const ListSource& source, std::shared_ptr<k8s_sd::Resolver> resolver,
+                   Arguments&&... arguments)
+        : source_(source),
+          resolver_(std::move(resolver)),
+          stream_(std::forward<Arguments>(arguments)...) {}
 
     asio::awaitable<void> open() override {
-        asio::ip::tcp::resolver resolver(stream_.get_executor());
-        const auto endpoints =
-            co_await resolver.async_resolve(source_.host, source_.port, use_awaitable);
+        Lookup lookup(stream_.get_executor());
+        const Endpoints endpoints = co_await lookup.run(source_, resolver_);
         tcp_of(stream_).expires_after(connect_limit);
         co_await tcp_of(stream_).async_connect(endpoints, use_awaitable);
         co_await shake_hands(stream_, source_);
@@ -128,6 +190,7 @@ class ListClient::ConnectionOver final : public Connection {
 
  private:
     const ListSource& source_;
+    const std::shared_ptr<k8s_sd::Resolver> resolver_;
     Stream stream_;
     beast::flat_buffer buffer_;
 };
@@ -145,11 +208,12 @@ void ListClient::warn(std::string warning) {
 
 std::unique_ptr<ListClient::Connection> ListClient::make_connection() {
     if (!source_.tls)
-        return std::make_unique<ConnectionOver<beast::tcp_stream>>(source_, executor_);
+        return std::make_unique<ConnectionOver<beast::tcp_stream>>(source_, options_.resolver,
+                                                                   executor_);
     std::string warning;
     ssl::context context = context_of(options_, warning);
     warn(std::move(warning));
-    return std::make_unique<ConnectionOver<Tls>>(source_, executor_, context);
+    return std::make_unique<ConnectionOver<Tls>>(source_, options_.resolver, executor_, context);
 }
 
 asio::awaitable<void> ListClient::get(const std::string& tag, ListReply& reply) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "follow/list_source.hpp"
+#include "k8s_sd/environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -22,6 +23,7 @@ struct ListClientOptions {
     std::uint64_t body_bytes = std::uint64_t{256} << 20;  ///< longer responses are refused
     /// Receives a warning about the CA file, in words, once until it changes; may be empty.
     std::function<void(const std::string&)> warn{};
+    std::shared_ptr<k8s_sd::Resolver> resolver = k8s_sd::system_resolver();
 };
 
 /// The response of a server.
@@ -31,8 +33,8 @@ struct ListReply {
     std::string body{};
 };
 
-/// Requests one URL repeatedly, on a persistent connection. Everything has a time limit; that of
-/// name lookups is the system's.
+/// Requests one URL repeatedly, on a persistent connection. Everything has a time limit, and can be
+/// cancelled.
 class ListClient {
  public:
     ListClient(boost::asio::any_io_executor, ListSource, ListClientOptions);

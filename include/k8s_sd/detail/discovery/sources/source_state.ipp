@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/discovery/sources/source_state.hpp"
 #include "k8s_sd/detail/groups/full_diff.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
@@ -84,7 +85,9 @@ void SourceState::notify(const std::vector<GroupChange>& all) {
     std::copy_if(all.begin(), all.end(), std::back_inserter(changes),
                  [](const GroupChange& change) { return !is_empty_change(change); });
     for (const GroupChange& change : changes) groups_.apply(change);
-    for (const auto& follower : followers_) follower->add(changes);
+    FirstException problem;
+    for (const auto& follower : followers_) problem.catch_from([&] { follower->add(changes); });
+    problem.rethrow();
 }
 
 void SourceState::follow(const std::shared_ptr<SourceFollower>& follower) {
@@ -126,8 +129,9 @@ void SourceFollower::add(std::span<const GroupChange> changes) {
 }
 
 void SourceFollower::wake() {
-    if (std::exchange(awake_, true)) return;
+    if (awake_) return;
     asio::post(strand_, [self = shared_from_this()] { self->run(); });
+    awake_ = true;  // not before: without memory, post() throws
 }
 
 void SourceFollower::run() {
@@ -140,8 +144,8 @@ void SourceFollower::run() {
         if (delivered_) {
             changes = take_changes();
         } else if (source_->listed_) {
-            delivered_ = true;
             state = std::make_shared<const TargetGroupDiff>(full_diff(source_->groups_));
+            delivered_ = true;
         }
     }
     const auto observer = observer_.lock();
@@ -151,10 +155,11 @@ void SourceFollower::run() {
 }
 
 std::vector<GroupChange> SourceFollower::take_changes() {
-    TargetGroupDiff diff = pending_.take();
+    TargetGroupDiff diff = pending_.get();
     std::vector<GroupChange> changes = std::move(diff.updated);
     for (TargetGroupPtr& group : diff.removed)
         changes.push_back({nullptr, std::move(group), false});
+    pending_.clear();  // not before: without memory, they are delivered later
     return changes;
 }
 

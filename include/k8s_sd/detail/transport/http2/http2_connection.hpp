@@ -90,7 +90,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     /// \returns the identifier of the stream; 0: the connection takes no further one
     std::int32_t open(std::string_view text, StreamUse, bool secret, Http2Stream& caller);
     /// No function of the caller is called again. At the server the stream ends at once, or later
-    /// if many are cancelled, see ResetPacing.
+    /// if many are cancelled, see ResetPacing, or there is no memory.
     void cancel(std::int32_t stream) noexcept;
     /// Calls on_stream_due() at this time, once, instead of at an earlier set time. All streams use
     /// the timer of the connection: timers of their own would take much of the memory of a watch.
@@ -119,6 +119,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
 
     template <class Call>
     void attempt(Call);
+    template <class Call>
+    void end_if_it_throws(const char* why, Call);
     std::size_t refused_beyond() const;
     void read();
     void on_read(error_code, std::size_t);
@@ -131,6 +133,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     void flush();
     void on_written(error_code);
     void call_at(TimePoint);
+    void reset(std::int32_t stream);
     void call_no_later_than(TimePoint);
     void watch_silence();
     void notify_due_streams(TimePoint now);

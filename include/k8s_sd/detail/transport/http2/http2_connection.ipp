@@ -128,6 +128,14 @@ void Http2Connection::cancel(std::int32_t id) noexcept {
     const auto position = open_.find(id);
     if (position == open_.end()) return;
     forget(position);
+    try {
+        reset(id);
+    } catch (...) {
+        // Without memory for a handler; the next flush or reset comes with other input or a PING.
+    }
+}
+
+void Http2Connection::reset(std::int32_t id) {
     if (session_->needs_reset(id) && !resets_.admit(id, clock_->now())) {
         session_->abandon(id);
         return call_no_later_than(resets_.next_due());
@@ -141,17 +149,22 @@ void Http2Connection::forget(std::unordered_map<std::int32_t, Open>::iterator po
     open_.erase(position);
 }
 
+/// The rest of a read must not reach a reader that has missed a part of it.
 void Http2Connection::deliver() {
+    end_if_it_throws("a reader threw", [this] { deliver_all(); });
+}
+
+/// Ends all streams after an exception. Other requests without a response are repeated.
+/// \param why  short: it takes no memory
+template <class Call>
+void Http2Connection::end_if_it_throws(const char* why, Call call) {
     try {
-        deliver_all();
+        call();
     } catch (...) {
-        // The rest of this read must not reach a reader that has missed a part of it.
         FirstException problem;
         problem.catch_from([] { throw; });
         problem.catch_from([&] {
-            // Short: it takes no memory. Other requests without a response are repeated.
-            if (!closed_)
-                fail({Http2End::Kind::cut, errc::connector_failed, "a reader threw", true});
+            if (!closed_) fail({Http2End::Kind::cut, errc::connector_failed, why, true});
         });
         problem.rethrow();
     }
@@ -200,9 +213,14 @@ void Http2Connection::attempt(Call call) {
         problem = in_words(error);
     } catch (...) {
     }
-    asio::post(executor_, [self = shared_from_this(), problem = std::move(problem)] {
-        if (!self->closed_) self->fail({Http2End::Kind::cut, errc::connector_failed, problem});
-    });
+    try {
+        asio::post(executor_, [self = shared_from_this(), problem = std::move(problem)] {
+            if (!self->closed_) self->fail({Http2End::Kind::cut, errc::connector_failed, problem});
+        });
+    } catch (...) {
+        transport_->close();  // without memory; a pending read reports it, or the timer
+        throw;
+    }
 }
 
 void Http2Connection::read() {
@@ -226,6 +244,7 @@ void Http2Connection::on_read(error_code ec, std::size_t size) {
     }
     if (!closed_) check_state();
     if (closed_) return;
+    if (due_ == never) watch_silence();
     flush_later();
     adapt_buffer(size);
     read();
@@ -257,13 +276,15 @@ void Http2Connection::check_state() {
 
 /// Later, so that requests made at the same time are one write.
 void Http2Connection::flush_later() {
-    if (closed_ || std::exchange(flushing_, true)) return;
+    if (closed_ || flushing_) return;
     asio::post(executor_, [self = shared_from_this()] { self->flush(); });
+    flushing_ = true;  // not before: without memory, post() throws
 }
 
 void Http2Connection::flush() {
     if (closed_) return;
-    session_->append_output(output_, enough_output);
+    // Frames would be missing.
+    end_if_it_throws("out of memory", [this] { session_->append_output(output_, enough_output); });
     deliver();
     if (closed_) return;
     if (output_.empty()) {
@@ -291,10 +312,11 @@ void Http2Connection::on_written(error_code ec) {
 // --- silence -------------------------------------------------------------------------------------
 
 void Http2Connection::call_at(TimePoint due) {
-    due_ = due;
-    timer_->expires_at(due_, [weak = weak_from_this()] {
+    due_ = never;  // without memory the timer is not set
+    timer_->expires_at(due, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->on_timer();
     });
+    due_ = due;
 }
 
 void Http2Connection::call_at(std::int32_t stream, TimePoint due) {
