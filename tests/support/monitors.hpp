@@ -96,5 +96,18 @@ inline constexpr auto service_monitor = MonitorKind::service_monitor;
 inline constexpr auto pod_monitor = MonitorKind::pod_monitor;
 inline constexpr auto probe = MonitorKind::probe;
 inline constexpr auto scrape_config = MonitorKind::scrape_config;
+inline constexpr auto vm_service = MonitorKind::vm_service_scrape;
+inline constexpr auto vm_pod = MonitorKind::vm_pod_scrape;
+inline constexpr auto vm_node = MonitorKind::vm_node_scrape;
+inline constexpr auto vm_static = MonitorKind::vm_static_scrape;
+inline constexpr auto vm_probe = MonitorKind::vm_probe;
+inline constexpr auto vm_scrape_config = MonitorKind::vm_scrape_config;
+
+/// With a VMAgent.
+inline MonitorFixture vm_fixture(const std::string& spec = "{}") {
+    MonitorFixture fixture;
+    fixture.set_owner(spec, "VMAgent");
+    return fixture;
+}
 
 }  // namespace k8s_sd::test

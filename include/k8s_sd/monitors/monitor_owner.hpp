@@ -73,6 +73,7 @@ struct VMOwnerSettings {
     std::array<boost::json::value, monitor_kind_count> relabel_templates{};
     boost::json::value relabel_configs{};         ///< of `global`
     boost::json::value metric_relabel_configs{};  ///< of `global`
+    std::string inline_scrape_config{};           ///< raw jobs in YAML, the last of all
     bool operator==(const VMOwnerSettings&) const = default;
 };
 

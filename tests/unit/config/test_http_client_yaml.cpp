@@ -58,6 +58,8 @@ TEST_CASE("HTTP client: every form of credentials reaches its field") {
     CHECK(auth("authorization: {credentials: '', credentials_file: /t}") ==
           AuthConfig{.bearer_token_file = "/t"});
     CHECK(auth("authorization: {}") == AuthConfig{});
+    CHECK(auth("basic_auth: {}") == AuthConfig{});
+    CHECK(auth("basic_auth: {username: ''}") == AuthConfig{});
     CHECK(auth("basic_auth: {password: p}") == AuthConfig{.password = "p"});
     CHECK(auth("basic_auth: {username: '', password_file: /p}") ==
           AuthConfig{.password_file = "/p"});
@@ -129,7 +131,8 @@ TEST_CASE("HTTP client: contradictions are reported with their position") {
          "3: authorization.type: use basic_auth for basic authentication"},
         {"authorization: {type: 'a b', credentials: c}",
          "3: authorization.type: is no scheme; the usual one is Bearer"},
-        {"basic_auth: {}", "3: basic_auth: needs username or username_file"},
+        {"basic_auth: {}\nbearer_token: t",
+         "3: basic_auth: must not be set together with bearer_token"},
         {"basic_auth: {username: u,\n username_file: f}",
          "4: basic_auth.username_file: must not be set together with username"},
         {"basic_auth:\n  username: u\n  password: p\n  password_file: f",

@@ -118,4 +118,30 @@ TEST_CASE("generate_additional: raw jobs get the rules of shards") {
         detail::generate_additional(fixture.owner, fixture.options, fixture.values).refusal);
 }
 
+TEST_CASE("VMAgent: the jobs of inlineScrapeConfig come after those of additionalScrapeConfigs") {
+    MonitorFixture fixture;
+    fixture.values.secrets["mon/x/y"] = "- job_name: a\n";
+    const auto made = [&](const std::string& spec) {
+        fixture.set_owner(spec, "VMAgent");
+        return detail::generate_additional(fixture.owner, fixture.options, fixture.values);
+    };
+    const std::string own = "'inlineScrapeConfig': '- {job_name: b, scrape_interval: 7s}'";
+    detail::Generation generation =
+        made("{'additionalScrapeConfigs': {'name': 'x', 'key': 'y'}, " + own + "}");
+    REQUIRE(generation.jobs.size() == 2);
+    CHECK(generation.jobs[0].origin == "a");
+    CHECK(generation.jobs[1].origin == "b");
+    CHECK(generation.jobs[1].config.keys.at("scrape_interval") == "7s");
+    generation = made("{" + own + "}");
+    REQUIRE(generation.jobs.size() == 1);
+    CHECK(generation.jobs[0].origin == "b");
+    CHECK(made("{'inlineScrapeConfig': 'a: b'}").refusal.value().reason ==
+          "inlineScrapeConfig: is no list");
+    CHECK(made("{'inlineScrapeConfig': ''}").jobs.empty());
+    // The operator reads the Secret in any case.
+    CHECK(made("{'additionalScrapeConfigs': {'name': 'z', 'key': 'y', 'optional': true}}")
+              .refusal.value()
+              .reason == "additionalScrapeConfigs: the Secret mon/z does not exist");
+}
+
 }  // namespace k8s_sd::test

@@ -15,7 +15,7 @@ std::string rule_fault(const std::string& json, MonitorVersion version = {}) {
     owner.version = version;
     const MonitorOptions options;
     const MonitorValues values;
-    detail::References references(values);
+    detail::References references(values, owner);
     detail::PatternBudget patterns(detail::monitor_pattern_limits());
     const detail::JobContext context{.owner = owner,
                                      .options = options,

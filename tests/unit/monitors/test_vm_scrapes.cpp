@@ -6,23 +6,6 @@
 
 namespace k8s_sd::test {
 
-namespace {
-
-constexpr auto vm_service = MonitorKind::vm_service_scrape;
-constexpr auto vm_pod = MonitorKind::vm_pod_scrape;
-constexpr auto vm_node = MonitorKind::vm_node_scrape;
-constexpr auto vm_static = MonitorKind::vm_static_scrape;
-constexpr auto vm_probe = MonitorKind::vm_probe;
-constexpr auto vm_scrape_config = MonitorKind::vm_scrape_config;
-
-MonitorFixture vm_fixture(const std::string& spec = "{}") {
-    MonitorFixture fixture;
-    fixture.set_owner(spec, "VMAgent");
-    return fixture;
-}
-
-}  // namespace
-
 TEST_CASE("VMAgent: selection with and without selectAllByDefault") {
     const auto selects = [](const std::string& spec, std::string_view ns) {
         const MonitorFixture fixture = vm_fixture(spec);
@@ -222,7 +205,7 @@ TEST_CASE("VictoriaMetrics: credentials of the object and of its scrape class") 
           "{'username':'u','password_file':'/p'}");
     CHECK(fixture.key(vm_static, "basic_auth",
                       "{'targetEndpoints': [{'basicAuth': {'password': {'name': 'creds',"
-                      " 'key': 'pw'}}}]}") == "{'username':'u','password':' p\\n'}");
+                      " 'key': 'pw'}}}]}") == "{'username':'u','password':' p'}");
     CHECK(fixture.key(vm_static, "relabel_configs",
                       "{'targetEndpoints': [{'relabelConfigs': [{'targetLabel': 'own'}]}]}") ==
           "[{'target_label':'of_class'},{'target_label':'own'}]");

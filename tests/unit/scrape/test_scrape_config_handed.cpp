@@ -226,6 +226,11 @@ TEST_CASE("Handed over: texts stay as they are written, numbers are numbers") {
         {"max_scrape_size: 1e6", "max_scrape_size", "\"1e6\""},
         {"max_scrape_size: 2EiB", "max_scrape_size", "\"2EiB\""},
         {"max_scrape_size: 1.5t", "max_scrape_size", "\"1.5t\""},
+        {"max_scrape_size: 10mb", "max_scrape_size", "\"10mb\""},
+        {"body_size_limit: -1MB", "body_size_limit", "\"-1MB\""},
+        {"body_size_limit: .5MiB", "body_size_limit", "\".5MiB\""},
+        {"body_size_limit: 1GB512MB", "body_size_limit", "\"1GB512MB\""},
+        {"body_size_limit: 0", "body_size_limit", "\"0\""},
         {"scrape_align_interval: 90s", "scrape_align_interval", "\"90s\""}};
     for (const auto& [line, key, json] : table) {
         INFO(line);
@@ -242,6 +247,13 @@ TEST_CASE("Handed over: values of the wrong kind are mistakes") {
                            "body_size_limit: 10XB",
                            "body_size_limit: MB",
                            "body_size_limit: 1GB-2MB",
+                           "body_size_limit: 100",
+                           "body_size_limit: -1",
+                           "body_size_limit: 10mb",
+                           "body_size_limit: 10M",
+                           "body_size_limit: 1e6",
+                           "body_size_limit: ''",
+                           "body_size_limit: .MB",
                            "sample_limit: --1",
                            "scrape_protocols: a",
                            "scrape_align_interval: 1x",
@@ -255,6 +267,9 @@ TEST_CASE("Handed over: values of the wrong kind are mistakes") {
                            "proxy_url: ftp://h",
                            "tls_config: {cert_file: c}",
                            "http_headers: {a b: {values: [h]}}",
+                           "http_headers: {Authorization: {values: [h]}}",
+                           "http_headers: {host: {secrets: [h]}}",
+                           "http_headers: {X-Prometheus-Scrape-Timeout-Seconds: {}}",
                            "headers: [\"X-A: a\\u0007\"]"};
     for (const char* line : lines) {
         INFO(line);

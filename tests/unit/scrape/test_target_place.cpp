@@ -74,9 +74,11 @@ TEST_CASE("vmagent's place: scheme and path fall back where rules have emptied t
     CHECK(address_place("h:1", "ftp") == "ftp://h:1/metrics h:1");
 }
 
-TEST_CASE("vmagent's place: the scheme of a job may be written in any case") {
+TEST_CASE("Place: the scheme of a job may be written in any case; vmagent changes it") {
     ScrapeConfig config{.job_name = "j", .scheme = "HTTPS"};
-    CHECK_THROWS_AS(TargetBuilder(config), ConfigError);
+    const auto of_prometheus = TargetBuilder(config).explain({{"__address__", "h:1"}});
+    CHECK(of_prometheus.url == "HTTPS://h:1/metrics");
+    CHECK(of_prometheus.labels->at("instance") == "h:1");
     config.dialect = LabelDialect::victoriametrics;
     TargetBuilder builder(config);
     CHECK(builder.config() == config);  // unchanged

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/text/trailing_space.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"
 #include "support/effort.hpp"
 
@@ -70,5 +71,20 @@ TEST_CASE("utf8: each byte that belongs to no character is replaced on its own")
         const std::string before(at, 'a'), after(19 - at, 'b');
         CHECK(mended(before + "\xFE" + after) == before + r + after);
         CHECK(mended(before + "ü" + after) == before + "ü" + after);
+    }
+}
+
+TEST_CASE("utf8: white space at the end is cut off as Go does it") {
+    CHECK(trim_trailing_space("") == "");
+    CHECK(trim_trailing_space(" \t\n\v\f\r") == "");
+    CHECK(trim_trailing_space(" a b \n") == " a b");
+    for (const char* space : {"\u0085", "\u00a0", "\u1680", "\u2000", "\u200a", "\u2028", "\u2029",
+                              "\u202f", "\u205f", "\u3000"}) {
+        CHECK(trim_trailing_space(std::string("a ") + space) == "a");
+    }
+    for (const char* other :
+         {"\u200b", "\u00e9", "\ufeff", "\x85", "\xa0", "\x80\x80\x80\x80\x80"}) {
+        const std::string text = std::string("a") + other;
+        CHECK(trim_trailing_space(text) == text);
     }
 }

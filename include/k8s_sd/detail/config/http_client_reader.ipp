@@ -45,9 +45,7 @@ void read_basic_auth(const YamlValue& value, const std::string& where, AuthConfi
     value.allow_only({"username", "username_file", "password", "password_file"});
     allow_one_of(value, {"username", "username_file"});
     allow_one_of(value, {"password", "password_file"});
-    const bool nothing = value["username"].is_empty() && value["username_file"].is_empty() &&
-                         value["password"].is_empty() && value["password_file"].is_empty();
-    if (nothing) value.fail("needs username or username_file");
+    // Prometheus loads a section without content; it sends no credentials here.
     places.text(value["username"], where + ".username", auth.username);
     places.path(value["username_file"], where + ".username_file", auth.username_file);
     places.text(value["password"], where + ".password", auth.password);

@@ -13,11 +13,12 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Raw jobs; a fault if the text is no list of mappings.
-boost::json::array read_additional_jobs(const std::string& text, const ObjectView& at) {
+/// Raw jobs; a fault if the text is no list.
+/// \param at  the field of the owner with the text
+boost::json::array read_raw_jobs(const std::string& text, const ObjectView& at) {
     constexpr std::string_view remedy = "store a list of scrape configurations in YAML";
     try {
-        const YamlValue list = YamlValue::parse(text, "additionalScrapeConfigs");
+        const YamlValue list = YamlValue::parse(text, at.path());
         if (list.is_null()) return {};
         const std::string json =
             // As the operator, which reads the jobs and writes them again.
@@ -46,32 +47,12 @@ void add_additional_sharding(boost::json::object& job, const JobContext& context
     if (!rules.empty()) put(job, "relabel_configs", to_json(rules.take()));
 }
 
-}  // namespace
-
-Generation generate_additional(const MonitorOwner& owner, const MonitorOptions& options,
-                               const ReferenceSource& source) {
-    if (!owner.additional_scrape_configs) return {};
-    Faults faults;
-    References references(source);
-    PatternBudget patterns(monitor_pattern_limits());
-    const JobContext context{.owner = owner,
-                             .options = options,
-                             .references = references,
-                             .faults = faults,
-                             .patterns = patterns,
-                             .object_namespace = owner.owner_namespace};
-    const boost::json::value there = true;
-    const ObjectView at(&there, "additionalScrapeConfigs", faults);
-    const MonitorReference& reference = *owner.additional_scrape_configs;
-    const auto text = owner.additional_optional ? present_value(reference, context)
-                                                : required_value(reference, at, context);
-    Generation result;
-    for (boost::json::value& job : read_additional_jobs(text.value_or(""), at)) {
+/// Adds the jobs of a text.
+void add_raw_jobs(Generation& result, const std::string& text, const ObjectView& at,
+                  const JobContext& context) {
+    for (boost::json::value& job : read_raw_jobs(text, at)) {
         boost::json::object* config = job.if_object();
-        if (config == nullptr) {
-            at.refuse("an entry is no mapping", "correct the list");
-            break;
-        }
+        if (config == nullptr) return at.refuse("an entry is no mapping", "correct the list");
         add_additional_sharding(*config, context);
         const boost::json::value* name = config->if_contains("job_name");
         const boost::json::string* text_name = name != nullptr ? name->if_string() : nullptr;
@@ -81,6 +62,40 @@ Generation generate_additional(const MonitorOwner& owner, const MonitorOptions& 
         made.bytes = generated_bytes(made.config);
         result.bytes += made.bytes;
     }
+}
+
+void add_jobs_of_secret(Generation& result, const ObjectView& at, const JobContext& context) {
+    const MonitorOwner& owner = context.owner;
+    const MonitorReference& reference = *owner.additional_scrape_configs;
+    const auto text = owner.additional_optional ? present_value(reference, context)
+                                                : required_value(reference, at, context);
+    add_raw_jobs(result, text.value_or(""), at, context);
+}
+
+}  // namespace
+
+bool has_additional(const MonitorOwner& owner) {
+    return owner.additional_scrape_configs || (owner.vm && !owner.vm->inline_scrape_config.empty());
+}
+
+Generation generate_additional(const MonitorOwner& owner, const MonitorOptions& options,
+                               const ReferenceSource& source) {
+    if (!has_additional(owner)) return {};
+    Faults faults;
+    References references(source, owner);
+    PatternBudget patterns(monitor_pattern_limits());
+    const JobContext context{.owner = owner,
+                             .options = options,
+                             .references = references,
+                             .faults = faults,
+                             .patterns = patterns,
+                             .object_namespace = owner.owner_namespace};
+    const boost::json::value there = true;
+    const ObjectView of_secret(&there, "additionalScrapeConfigs", faults);
+    const ObjectView of_owner(&there, "inlineScrapeConfig", faults);
+    Generation result;
+    if (owner.additional_scrape_configs) add_jobs_of_secret(result, of_secret, context);
+    if (owner.vm) add_raw_jobs(result, owner.vm->inline_scrape_config, of_owner, context);
     result.refusal = faults.first();
     result.references = references.requested();
     if (result.refusal) result.jobs.clear();

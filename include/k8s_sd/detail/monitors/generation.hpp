@@ -94,8 +94,11 @@ Generation generate(const MonitorOwner&, MonitorKind, const MonitorParts&, const
 Generation generate(const MonitorOwner&, MonitorKind, const boost::json::value& object,
                     const MonitorOptions&, const ReferenceSource&, GeneratedRules* known = nullptr);
 
-/// The owner's additional scrape configurations, with the rules of sharding. Refused if the Secret
-/// is absent and not optional, or no list in YAML.
+/// Whether the owner has scrape configurations besides those of monitors.
+bool has_additional(const MonitorOwner&);
+/// These configurations, with the rules of sharding: `additionalScrapeConfigs`, then
+/// `inlineScrapeConfig`. Refused if one of them is no list in YAML, or the Secret is absent and not
+/// optional.
 Generation generate_additional(const MonitorOwner&, const MonitorOptions&, const ReferenceSource&);
 
 /// "ServiceMonitor alpha/web".

@@ -49,7 +49,7 @@ Generation generate(const MonitorOwner& owner, MonitorKind kind, const MonitorPa
                     const MonitorOptions& options, const ReferenceSource& source,
                     GeneratedRules* known) {
     Faults faults;
-    References references(source);
+    References references(source, owner);
     PatternBudget patterns(monitor_pattern_limits());
     const JobContext context{.owner = owner,
                              .options = options,

@@ -59,7 +59,7 @@ class NoReferences final : public ReferenceSource {
 boost::json::object global_section(const MonitorOwner& owner, const MonitorOptions& options) {
     Faults faults;
     const NoReferences source;
-    References references(source);
+    References references(source, owner);
     PatternBudget patterns(monitor_pattern_limits());
     const JobContext context{.owner = owner,
                              .options = options,

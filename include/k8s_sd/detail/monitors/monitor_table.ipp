@@ -322,7 +322,7 @@ void MonitorTable::drop_owner() {
 
 void MonitorTable::update_additional(const Key& key, Entry& entry) {
     const Source source(*this, config_.limits.bytes_per_monitor);
-    if (!owner_->additional_scrape_configs) {
+    if (!has_additional(*owner_)) {
         references_.replace(key, entry.references, {}, {});
         return set(key, entry, MonitorState::accepted, {}, {});
     }

@@ -1,7 +1,6 @@
-#include "k8s_sd/detail/monitors/http_client.hpp"
 #include "k8s_sd/detail/monitors/other_discoveries.hpp"
+#include "k8s_sd/detail/monitors/sd_client.hpp"
 #include "k8s_sd/detail/monitors/secrets.hpp"
-#include "k8s_sd/detail/monitors/tls.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
 #include <algorithm>
@@ -12,46 +11,32 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-struct OtherDiscovery {
-    std::string_view field;
-    std::string_view key;
-};
-constexpr std::array<OtherDiscovery, 19> other_discoveries{{
-    {"ec2SDConfigs", "ec2_sd_configs"},
-    {"azureSDConfigs", "azure_sd_configs"},
-    {"gceSDConfigs", "gce_sd_configs"},
-    {"openstackSDConfigs", "openstack_sd_configs"},
-    {"digitalOceanSDConfigs", "digitalocean_sd_configs"},
-    {"kumaSDConfigs", "kuma_sd_configs"},
-    {"eurekaSDConfigs", "eureka_sd_configs"},
-    {"dockerSDConfigs", "docker_sd_configs"},
-    {"linodeSDConfigs", "linode_sd_configs"},
-    {"hetznerSDConfigs", "hetzner_sd_configs"},
-    {"nomadSDConfigs", "nomad_sd_configs"},
-    {"dockerSwarmSDConfigs", "dockerswarm_sd_configs"},
-    {"puppetDBSDConfigs", "puppetdb_sd_configs"},
-    {"lightSailSDConfigs", "lightsail_sd_configs"},
-    {"ovhcloudSDConfigs", "ovhcloud_sd_configs"},
-    {"scalewaySDConfigs", "scaleway_sd_configs"},
-    {"ionosSDConfigs", "ionos_sd_configs"},
-    {"vultrSDConfigs", "vultr_sd_configs"},
-    {"stackitSDConfigs", "stackit_sd_configs"},
-}};
+/// Discoveries that are translated field by field, by their names in configurations:
+/// `ec2_sd_configs` is `ec2SDConfigs` in an object, and others likewise. Those of both operators.
+constexpr std::array<std::string_view, 22> other_discoveries{
+    "ec2",      "azure",       "gce",      "openstack",  "digitalocean", "kuma",
+    "eureka",   "docker",      "linode",   "hetzner",    "nomad",        "dockerswarm",
+    "puppetdb", "lightsail",   "ovhcloud", "scaleway",   "ionos",        "vultr",
+    "stackit",  "consulagent", "marathon", "yandexcloud"};
+/// Those with a translation of their own.
+constexpr std::array<std::string_view, 5> translated_discoveries{"file", "http", "kubernetes",
+                                                                 "consul", "dns"};
 
-/// Fields of HTTP clients, translated apart.
-constexpr std::array<std::string_view, 9> client_fields{"basicAuth",
-                                                        "authorization",
-                                                        "oauth2",
-                                                        "tlsConfig",
-                                                        "proxyUrl",
-                                                        "noProxy",
-                                                        "proxyFromEnvironment",
-                                                        "proxyConnectHeader",
-                                                        "followRedirects"};
+constexpr std::string_view discovery_suffix = "SDConfigs";
 
-bool is_client_field(std::string_view field) {
-    return field == "enableHTTP2" ||
-           std::find(client_fields.begin(), client_fields.end(), field) != client_fields.end();
+/// `ec2` for `ec2SDConfigs`, `puppetdb` for `puppetDBSDConfigs`; empty for other fields.
+std::string discovery_of(std::string_view field) {
+    if (!field.ends_with(discovery_suffix)) return {};
+    return lower_case(field.substr(0, field.size() - discovery_suffix.size()));
+}
+
+/// The entries of a discovery, whatever the case of its field: `digitalOceanSDConfigs`,
+/// `ovhcloudSDConfigs`.
+std::vector<ObjectView> entries_of(const ObjectView& spec, std::string_view discovery) {
+    for (const auto& [field, value] : spec.members()) {
+        if (discovery_of(field) == discovery) return value.items();
+    }
+    return {};
 }
 
 /// `{name, key}`: a key of a Secret.
@@ -76,56 +61,82 @@ std::string snake_case(std::string_view field) {
     return lower_case(key);
 }
 
+/// Whether a field is one of the discovery itself, not of its HTTP client. A field of the API has
+/// no underscore; it could replace a section of the client.
+bool is_own_field(std::string_view field, const JobContext& context) {
+    return !is_sd_client_field(field, context) && field.find('_') == std::string_view::npos;
+}
+
+/// The key of a field in configurations.
+std::string key_of(std::string_view field, const JobContext& context) {
+    // VictoriaMetrics' operator reads the token of Consul's agent from there.
+    if (context.owner.vm && field == "tokenRef") return "token";
+    return snake_case(field);
+}
+
+/// The value of a field in configurations. VictoriaMetrics' operator writes enumerations as vmagent
+/// spells them: `instance`, `dedicated_server`, `https` (vmscrapes/scrapeconfig.go).
+boost::json::value value_of(std::string_view field, const ObjectView& value,
+                            const JobContext& context) {
+    const bool is_enumeration = field == "role" || field == "service" || field == "scheme";
+    if (!context.owner.vm || !is_enumeration || !value.is_text()) return value.copy();
+    return boost::json::string(snake_case(value.as_text().value_or("")));
+}
+
 JobObject other_entry(const ObjectView& config, const JobContext& context) {
-    const ObjectView none(nullptr, "", context.faults);
     JobObject entry;
-    put_basic_auth(entry, config["basicAuth"], context);
-    put_authorization(entry, config["authorization"], none, context);
-    put_oauth2(entry, config["oauth2"], context);
-    put_proxy(entry, config, context);
-    put_redirects_and_http2(entry, config, "enableHTTP2", context);
-    if (auto tls = tls_section(config["tlsConfig"], context)) {
-        put(entry, "tls_config", std::move(*tls));
-    }
+    put_sd_client(entry, config, context);
     for (const auto& [field, value] : config.members()) {
-        // A field of the API has no underscore; it could replace a section made above.
-        if (is_client_field(field) || field.find('_') != std::string_view::npos) continue;
+        if (!is_own_field(field, context)) continue;
+        const std::string key = key_of(field, context);
         if (!is_secret_selector(value)) {
-            put(entry, snake_case(field), value.copy());
+            put(entry, key, value_of(field, value, context));
             continue;
         }
         const auto reference = context.reference(MonitorReference::Kind::secret, value);
-        put_text(entry, snake_case(field), present_value(reference, context).value_or(""));
+        put_text(entry, key, present_value(reference, context).value_or(""));
     }
     return entry;
+}
+
+void check_unknown_discoveries(const ObjectView& spec) {
+    const auto is_one_of = [](const auto& list, std::string_view name) {
+        return std::find(list.begin(), list.end(), name) != list.end();
+    };
+    for (const auto& [field, value] : spec.members()) {
+        const std::string name = discovery_of(field);
+        if (name.empty() || is_one_of(other_discoveries, name) ||
+            is_one_of(translated_discoveries, name)) {
+            continue;
+        }
+        value.refuse("is an unknown service discovery, whose targets would be missing",
+                     "move it to an object of its own, or remove it");
+    }
 }
 
 }  // namespace
 
 void check_other_discoveries(const ObjectView& spec, const JobContext& context) {
-    for (const OtherDiscovery& discovery : other_discoveries) {
-        for (const ObjectView& config : spec.items(discovery.field)) {
-            check_basic_auth(config["basicAuth"], context);
-            check_authorization(config["authorization"], context);
-            check_oauth2(config["oauth2"], context);
-            check_tls(config["tlsConfig"], context);
-            check_proxy(config, context);
+    for (const std::string_view discovery : other_discoveries) {
+        for (const ObjectView& config : entries_of(spec, discovery)) {
+            check_sd_client(config, context);
             for (const auto& [field, value] : config.members()) {
-                if (!is_client_field(field) && is_secret_selector(value)) {
+                if (is_own_field(field, context) && is_secret_selector(value)) {
                     required_secret(value, context);
                 }
             }
         }
     }
+    check_unknown_discoveries(spec);
 }
 
 void put_other_discoveries(JobObject& job, const ObjectView& spec, const JobContext& context) {
-    for (const OtherDiscovery& discovery : other_discoveries) {
+    for (const std::string_view discovery : other_discoveries) {
         boost::json::array entries;
-        for (const ObjectView& config : spec.items(discovery.field)) {
+        for (const ObjectView& config : entries_of(spec, discovery)) {
             entries.push_back(other_entry(config, context));
         }
-        if (!entries.empty()) put(job, discovery.key, std::move(entries));
+        if (!entries.empty()) put(job, std::string(discovery) + "_sd_configs", std::move(entries));
     }
 }
 

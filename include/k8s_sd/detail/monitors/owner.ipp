@@ -171,7 +171,7 @@ class OwnerReader {
 
 OwnerReading finish_owner(MonitorOwner owner, const MonitorOptions& options,
                           const ReferenceSource& source, Faults& faults) {
-    References references(source);
+    References references(source, owner);
     PatternBudget patterns(monitor_pattern_limits());
     const JobContext context{.owner = owner,
                              .options = options,

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "k8s_sd/detail/text/trailing_space.hpp"
 #include "k8s_sd/monitors/monitor.hpp"
+#include "k8s_sd/monitors/monitor_owner.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,11 +33,12 @@ class ReferenceSource {
 /// A ReferenceSource that records each request, found or not: the caller watches these names.
 class References {
  public:
-    explicit References(const ReferenceSource& source) : source_(source) {}
+    References(const ReferenceSource& source, const MonitorOwner& owner)
+        : source_(source), trims_(owner.vm.has_value()) {}
 
     ReferencedValue find(const MonitorReference& reference) {
         requested_.insert(reference);
-        return source_.find(reference);
+        return read(reference);
     }
     /// nullopt: absent.
     std::optional<std::string> value(const MonitorReference& reference) {
@@ -44,7 +47,7 @@ class References {
     /// Of a scrape class, see ReferenceSource::is_loaded().
     std::optional<std::string> class_value(const MonitorReference& reference) {
         class_requested_.insert(reference);
-        return source_.is_loaded(reference) ? counted(source_.find(reference)) : std::nullopt;
+        return source_.is_loaded(reference) ? counted(read(reference)) : std::nullopt;
     }
 
     /// Whether values were left out because they are too large together: the jobs are unusable.
@@ -53,6 +56,11 @@ class References {
     const std::set<MonitorReference>& class_requested() const noexcept { return class_requested_; }
 
  private:
+    ReferencedValue read(const MonitorReference& reference) const {
+        ReferencedValue found = source_.find(reference);
+        if (trims_) found.value.resize(trim_trailing_space(found.value).size());
+        return found;
+    }
     /// A small object can name a large value many times, so the copies are bounded.
     std::optional<std::string> counted(ReferencedValue found) {
         constexpr std::size_t max_bytes = std::size_t{32} << 20;
@@ -64,6 +72,9 @@ class References {
     }
 
     const ReferenceSource& source_;
+    // VictoriaMetrics' operator cuts white space off the end of every value, because files end with
+    // a line break (build/cache.go, maybeTrimSpace()); prometheus-operator does not.
+    bool trims_;
     std::set<MonitorReference> requested_;
     std::set<MonitorReference> class_requested_;
     std::size_t bytes_ = 0;

@@ -7,7 +7,8 @@
 #include <string>
 #include <string_view>
 
-/// Values of Secrets and ConfigMaps. They are inserted as they are, without trimming.
+/// Values of Secrets and ConfigMaps. For an owner of prometheus-operator they are inserted as they
+/// are, see References.
 namespace k8s_sd::inline v0::detail {
 
 /// The value of a reference; an absent one is a fault. `optional: true` has no effect, as in the

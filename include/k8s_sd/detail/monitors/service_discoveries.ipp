@@ -2,9 +2,10 @@
 #include "k8s_sd/detail/monitors/http_client.hpp"
 #include "k8s_sd/detail/monitors/other_discoveries.hpp"
 #include "k8s_sd/detail/monitors/relabelings.hpp"
+#include "k8s_sd/detail/monitors/sd_client.hpp"
 #include "k8s_sd/detail/monitors/secrets.hpp"
 #include "k8s_sd/detail/monitors/service_discoveries.hpp"
-#include "k8s_sd/detail/monitors/tls.hpp"
+#include "k8s_sd/detail/monitors/vm_common.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/selector.hpp"
@@ -16,26 +17,6 @@
 namespace k8s_sd::inline v0::detail {
 
 namespace {
-
-void check_sd_client(const ObjectView& config, const JobContext& context) {
-    check_basic_auth(config["basicAuth"], context);
-    check_authorization(config["authorization"], context);
-    check_oauth2(config["oauth2"], context);
-    check_tls(config["tlsConfig"], context);
-    check_proxy(config, context);
-}
-
-void put_sd_client(JobObject& section, const ObjectView& config, const JobContext& context) {
-    const ObjectView none(nullptr, "", context.faults);
-    put_basic_auth(section, config["basicAuth"], context);
-    put_authorization(section, config["authorization"], none, context);
-    put_oauth2(section, config["oauth2"], context);
-    put_proxy(section, config, context);
-    put_redirects_and_http2(section, config, "enableHTTP2", context);
-    if (auto tls = tls_section(config["tlsConfig"], context)) {
-        put(section, "tls_config", std::move(*tls));
-    }
-}
 
 /// Adds the entries of a discovery, unless there are none.
 template <class MakeEntry>
@@ -135,6 +116,8 @@ void check_selector_texts(const ObjectView& selector) {
 void check_kubernetes_configs(const ObjectView& spec, const JobContext& context) {
     for (const ObjectView& config : spec.items("kubernetesSDConfigs")) {
         check_sd_client(config, context);
+        // vmagent ignores selectors of roles that a job does not watch.
+        if (context.owner.vm) continue;
         if (config.has("apiServer") && config["namespaces"].flag("ownNamespace").value_or(false)) {
             config.refuse("has both apiServer and namespaces.ownNamespace",
                           "remove one of them: another server has no own namespace");
@@ -161,9 +144,10 @@ JobObject selector_entry_of(const ObjectView& selector) {
     return entry;
 }
 
-/// Other roles than those of pods have no nodes to attach.
-void put_attached_node(JobObject& entry, const ObjectView& config, std::string_view role,
-                       const JobContext& context) {
+/// Of prometheus-operator: other roles than those of pods have no nodes to attach.
+void put_attached_metadata(JobObject& entry, const ObjectView& config, std::string_view role,
+                           const JobContext& context) {
+    if (context.owner.vm) return put_vm_attached(entry, role, {config["attach_metadata"]});
     const ObjectView attach = config["attachMetadata"];
     if (!attach) return;
     const bool supported = role == "pod" ? context.generates(2, 35)
@@ -187,7 +171,7 @@ JobObject kubernetes_entry(const ObjectView& config, const JobContext& context) 
     if (context.generates(2, 17)) {
         put_entries(entry, "selectors", config.items("selectors"), selector_entry_of);
     }
-    put_attached_node(entry, config, role, context);
+    put_attached_metadata(entry, config, role, context);
     return entry;
 }
 
@@ -265,9 +249,10 @@ void check_service_discoveries(const ObjectView& spec, const JobContext& context
     }
     check_kubernetes_configs(spec, context);
     check_consul_configs(spec, context);
-    check_dns_configs(spec);
+    // VictoriaMetrics' operator leaves these to vmagent.
+    if (!context.owner.vm) check_dns_configs(spec);
     // The checks of the version run without any entry, so 2.40 is the first version of all.
-    if (!at_least(context.owner.version, 2, 40)) {
+    if (!context.owner.vm && !at_least(context.owner.version, 2, 40)) {
         spec.refuse("a ScrapeConfig needs Prometheus 2.40", "raise the owner's version");
     }
     check_other_discoveries(spec, context);

@@ -5,7 +5,6 @@
 #include "k8s_sd/detail/monitors/relabelings.hpp"
 
 #include <boost/json/object.hpp>
-#include <boost/json/value.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,24 +13,6 @@
 /// no first rule, no rules of shards, and selector rules about values only, so that an absent label
 /// equals an empty one.
 namespace k8s_sd::inline v0::detail {
-
-/// The credentials of an endpoint, completed by its scrape class: `basicAuth`, `authorization`,
-/// `oauth2`, `tlsConfig`, bearer tokens. Also Secrets come from the class.
-class VMCredentials {
- public:
-    VMCredentials(const ObjectView& endpoint, const ObjectView& scrape_class,
-                  const JobContext& context);
-    /// Refuses faults and absent Secrets.
-    void check() const;
-    void put(JobObject& job) const;
-
- private:
-    ObjectView view() const;
-
-    const JobContext& context_;
-    std::string path_;
-    boost::json::value merged_;
-};
 
 /// A discovery of Kubernetes objects.
 struct VMDiscovery {
@@ -42,6 +23,10 @@ struct VMDiscovery {
     bool of_node = false;                       ///< the pods of the agent's own node only
 };
 
+/// `attach_metadata`: the fields that apply to the role and are true.
+/// \param attach_metadata  the first with a field decides it
+void put_vm_attached(JobObject& entry, std::string_view role,
+                     const std::vector<ObjectView>& attach_metadata);
 /// An entry of `kubernetes_sd_configs`.
 JobObject vm_kubernetes_entry(const VMDiscovery&, const JobContext&);
 /// The namespaces of a `namespaceSelector`.

@@ -1,118 +1,22 @@
 #include "k8s_sd/detail/base/process_end.hpp"
-#include "k8s_sd/detail/monitors/http_client.hpp"
 #include "k8s_sd/detail/monitors/kubernetes_sd.hpp"
 #include "k8s_sd/detail/monitors/names.hpp"
-#include "k8s_sd/detail/monitors/secrets.hpp"
 #include "k8s_sd/detail/monitors/selectors.hpp"
-#include "k8s_sd/detail/monitors/tls.hpp"
 #include "k8s_sd/detail/monitors/vm_common.hpp"
+#include "k8s_sd/detail/monitors/vm_http_client.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
-
-/// Of an owner that denies access to files.
-void refuse_file(const ObjectView& file) {
-    if (file.as_text().value_or("").empty()) return;
-    file.refuse("the owner denies access to files (arbitraryFSAccessThroughSMs)",
-                "use a Secret, or allow it in the owner");
-}
-
-/// Adds missing fields of the class, if any of `fields` is missing in the object; a field with one
-/// of its alternatives is not missing.
-void complete_fields(boost::json::object& own, const boost::json::object& of_class,
-                     std::initializer_list<std::string_view> fields) {
-    const bool present =
-        std::any_of(fields.begin(), fields.end(), [&](auto field) { return own.contains(field); });
-    if (present) return;
-    for (const std::string_view field : fields) {
-        if (const auto* value = of_class.if_contains(field)) own.insert_or_assign(field, *value);
-    }
-}
-
-/// Completes a section of credentials, field by field.
-void complete_section(boost::json::object& all, std::string_view key, const ObjectView& of_class,
-                      std::initializer_list<std::initializer_list<std::string_view>> fields) {
-    const boost::json::value from = of_class[key].copy();
-    if (!from.is_object()) return;
-    boost::json::value* own = all.if_contains(key);
-    if (own == nullptr) {
-        all.insert_or_assign(key, from);
-    } else if (own->is_object()) {
-        for (const auto& group : fields) {
-            complete_fields(own->get_object(), from.get_object(), group);
-        }
-    }
-}
-
-std::string_view file_of(const ObjectView& section, std::string_view key) {
-    return section.text(key);
-}
-
-void put_vm_basic_auth(JobObject& job, const ObjectView& basic_auth, const JobContext& context) {
-    if (!basic_auth) return;
-    const auto secret = [&](std::string_view key) -> std::optional<std::string> {
-        const ObjectView selector = basic_auth[key];
-        if (selector.text("name").empty()) return std::nullopt;
-        return present_value(context.reference(MonitorReference::Kind::secret, selector), context);
-    };
-    JobObject section;
-    if (const auto username = secret("username")) put_text(section, "username", *username);
-    if (const auto password = secret("password")) put_text(section, "password", *password);
-    put_nonempty(section, "password_file", file_of(basic_auth, "password_file"));
-    if (!section.empty()) put(job, "basic_auth", std::move(section));
-}
-
-void check_vm_basic_auth(const ObjectView& basic_auth, const JobContext& context) {
-    for (const std::string_view key : {"username", "password"}) {
-        const ObjectView selector = basic_auth[key];
-        if (!selector.text("name").empty()) required_secret(selector, context);
-    }
-}
-
-void put_vm_oauth2(JobObject& job, const ObjectView& oauth2, const JobContext& context) {
-    if (!oauth2) return;
-    JobObject section;
-    if (const auto reference = secret_or_config_map(oauth2["client_id"], context)) {
-        put_text(section, "client_id", present_value(*reference, context).value_or(""));
-    }
-    if (const ObjectView secret = oauth2["client_secret"]) {
-        const auto reference = context.reference(MonitorReference::Kind::secret, secret);
-        put_text(section, "client_secret", present_value(reference, context).value_or(""));
-    }
-    put_nonempty(section, "client_secret_file", file_of(oauth2, "client_secret_file"));
-    put_nonempty(section, "token_url", oauth2.text("token_url"));
-    if (auto scopes = oauth2.texts("scopes"); !scopes.empty()) put_texts(section, "scopes", scopes);
-    if (const ObjectView params = oauth2["endpoint_params"]; !params.is_empty_object()) {
-        put(section, "endpoint_params", params.copy());
-    }
-    put_nonempty(section, "proxy_url", oauth2.text("proxy_url"));
-    if (auto tls = tls_section(oauth2["tls_config"], context)) {
-        put(section, "tls_config", std::move(*tls));
-    }
-    put(job, "oauth2", std::move(section));
-}
-
-void check_vm_oauth2(const ObjectView& oauth2, const JobContext& context) {
-    if (!oauth2) return;
-    if (oauth2.text("token_url").empty()) {
-        oauth2["token_url"].refuse("is missing", "add the URL of the token endpoint");
-    }
-    check_secret_or_config_map(oauth2["client_id"]);
-    if (const auto reference = secret_or_config_map(oauth2["client_id"], context)) {
-        required_value(*reference, oauth2["client_id"], context);
-    }
-    if (const ObjectView secret = oauth2["client_secret"]) required_secret(secret, context);
-    check_tls(oauth2["tls_config"], context);
-}
 
 std::optional<std::chrono::milliseconds> vm_duration(std::string_view text) {
     try {
@@ -138,26 +42,16 @@ const VMOwnerSettings& vm_settings(const JobContext& context) {
     return context.owner.vm ? *context.owner.vm : *none;
 }
 
-/// The first view with the field.
-bool attaches(const VMDiscovery& discovery, std::string_view field,
-              std::initializer_list<std::string_view> roles) {
-    if (std::find(roles.begin(), roles.end(), discovery.role) == roles.end()) return false;
-    for (const ObjectView& attach : discovery.attach_metadata) {
-        if (const auto flag = attach.flag(field)) return *flag;
-    }
-    return false;
-}
-
-void put_vm_attached(JobObject& entry, const VMDiscovery& discovery) {
-    JobObject section;
-    if (attaches(discovery, "node", {"pod", "endpoints", "endpointslice"})) {
-        put(section, "node", true);
-    }
-    if (attaches(discovery, "namespace",
-                 {"pod", "service", "endpoints", "endpointslice", "ingress"})) {
-        put(section, "namespace", true);
-    }
-    if (!section.empty()) put(entry, "attach_metadata", std::move(section));
+/// Another API server to discover from. Its files are those of the owner, which may name them.
+void put_vm_api_server(JobObject& section, const JobContext& context) {
+    const ObjectView server(&context.owner.api_server, "apiServerConfig", context.faults);
+    if (!server) return;
+    put_text(section, "api_server", server.text("host"));
+    check_vm_client(server, vm_section_fields, context);
+    put_vm_client(section, server, vm_section_fields, context);
+    const std::string_view file = server.text("bearerTokenFile");
+    put_nonempty(section, "bearer_token_file", file);
+    if (file.empty()) put_nonempty(section, "bearer_token", server.text("bearerToken"));
 }
 
 boost::json::array vm_selectors(const VMDiscovery& discovery, const JobContext& context) {
@@ -218,82 +112,33 @@ JobObject vm_rule(const ObjectView& rule) {
 
 }  // namespace
 
-VMCredentials::VMCredentials(const ObjectView& endpoint, const ObjectView& scrape_class,
-                             const JobContext& context)
-    : context_(context), path_(endpoint.path()) {
-    boost::json::object all;
-    for (const std::string_view key : {"basicAuth", "authorization", "oauth2", "tlsConfig",
-                                       "bearerTokenFile", "bearerTokenSecret"}) {
-        if (endpoint.has(key)) all.insert_or_assign(key, endpoint[key].copy());
-    }
-    complete_section(all, "basicAuth", scrape_class, {{"username"}, {"password", "password_file"}});
-    complete_section(all, "authorization", scrape_class, {{"credentials", "credentialsFile"}});
-    complete_section(all, "oauth2", scrape_class,
-                     {{"client_secret", "client_secret_file"},
-                      {"client_id"},
-                      {"endpoint_params"},
-                      {"scopes"},
-                      {"token_url"},
-                      {"proxy_url"},
-                      {"tls_config"}});
-    complete_section(
-        all, "tlsConfig", scrape_class,
-        {{"ca", "caFile"}, {"cert", "certFile"}, {"keySecret", "keyFile"}, {"serverName"}});
-    for (const std::string_view key : {"bearerTokenFile", "bearerTokenSecret"}) {
-        if (!all.contains(key) && scrape_class.has(key)) {
-            all.insert_or_assign(key, scrape_class[key].copy());
-        }
-    }
-    merged_ = std::move(all);
-}
-
-ObjectView VMCredentials::view() const { return {&merged_, path_, context_.faults}; }
-
-void VMCredentials::check() const {
-    const ObjectView all = view();
-    check_vm_basic_auth(all["basicAuth"], context_);
-    check_authorization(all["authorization"], context_);
-    check_vm_oauth2(all["oauth2"], context_);
-    check_tls(all["tlsConfig"], context_, true);
-    const ObjectView token = all["bearerTokenSecret"];
-    if (!token.text("name").empty()) required_secret(token, context_);
-    if (!context_.owner.deny_file_access) return;
-    const ObjectView tls = all["tlsConfig"];
-    for (const ObjectView& file :
-         {all["bearerTokenFile"], all["basicAuth"]["password_file"],
-          all["oauth2"]["client_secret_file"], tls["caFile"], tls["certFile"], tls["keyFile"]}) {
-        refuse_file(file);
-    }
-}
-
-void VMCredentials::put(JobObject& job) const {
-    const ObjectView all = view();
-    const ObjectView none(nullptr, "", context_.faults);
-    if (auto tls = tls_section(all["tlsConfig"], none, {.has_files = true}, context_);
-        tls && !tls->empty()) {
-        detail::put(job, "tls_config", std::move(*tls));
-    }
-    if (const std::string_view file = all.text("bearerTokenFile"); !file.empty()) {
-        put_text(job, "bearer_token_file", file);
-    } else {
-        put_bearer_token(job, all["bearerTokenSecret"], context_);
-    }
-    put_vm_basic_auth(job, all["basicAuth"], context_);
-    put_vm_oauth2(job, all["oauth2"], context_);
-    // Its own `credentialsFile` has the place of a class's.
-    put_authorization(job, all["authorization"], all["authorization"], context_);
+void put_vm_attached(JobObject& entry, std::string_view role,
+                     const std::vector<ObjectView>& attach_metadata) {
+    using Roles = std::initializer_list<std::string_view>;
+    JobObject section;
+    const auto put_field = [&](std::string_view field, Roles roles) {
+        if (std::find(roles.begin(), roles.end(), role) == roles.end()) return;
+        const auto first =
+            std::find_if(attach_metadata.begin(), attach_metadata.end(),
+                         [&](const ObjectView& attach) { return attach.has(field); });
+        if (first == attach_metadata.end() || !first->flag(field).value_or(false)) return;
+        put(section, field, true);
+    };
+    put_field("node", {"pod", "endpoints", "endpointslice"});
+    put_field("namespace", {"pod", "service", "endpoints", "endpointslice", "ingress"});
+    if (!section.empty()) put(entry, "attach_metadata", std::move(section));
 }
 
 JobObject vm_kubernetes_entry(const VMDiscovery& discovery, const JobContext& context) {
     JobObject entry;
     put_text(entry, "role", discovery.role);
-    put_vm_attached(entry, discovery);
+    put_vm_attached(entry, discovery.role, discovery.attach_metadata);
     if (!discovery.namespaces.empty()) {
         JobObject namespaces;
         put_texts(namespaces, "names", discovery.namespaces);
         put(entry, "namespaces", std::move(namespaces));
     }
-    put_owner_api_server(entry, context);
+    put_vm_api_server(entry, context);
     auto selectors = vm_selectors(discovery, context);
     if (!selectors.empty()) put(entry, "selectors", std::move(selectors));
     return entry;
@@ -366,18 +211,8 @@ void put_vm_extensions(JobObject& job, const ObjectView& endpoint, const JobCont
         put_texts(job, "headers", headers);
     }
     const ObjectView proxy = params["proxy_client_config"];
-    JobObject client;
-    put_vm_basic_auth(client, proxy["basic_auth"], context);
-    put_bearer_token(client, proxy["bearer_token"], context);
-    put_nonempty(client, "bearer_token_file", proxy.text("bearer_token_file"));
-    if (context.owner.deny_file_access) {
-        refuse_file(proxy["bearer_token_file"]);
-        refuse_file(proxy["basic_auth"]["password_file"]);
-    }
-    if (auto tls = tls_section(proxy["tls_config"], context)) {
-        put(client, "tls_config", std::move(*tls));
-    }
-    for (auto& [key, value] : client) put(job, "proxy_" + std::string(key), std::move(value));
+    check_vm_proxy(proxy, context);
+    put_vm_proxy(job, proxy, context);
 }
 
 void add_vm_selector_rules(RuleList& rules, const ObjectView& selector, const std::string& object,

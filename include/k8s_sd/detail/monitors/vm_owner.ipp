@@ -62,6 +62,7 @@ VMOwnerSettings read_vm_settings(const ObjectView& spec) {
             spec[fields.relabel_template].copy();
     }
     settings.relabel_configs = spec["globalScrapeRelabelConfigs"].copy();
+    settings.inline_scrape_config = spec.text("inlineScrapeConfig");
     settings.metric_relabel_configs = spec["globalScrapeMetricRelabelConfigs"].copy();
     return settings;
 }
@@ -103,6 +104,7 @@ MonitorOwner read_vm_owner(const boost::json::value& object, std::string_view de
     owner.deny_file_access = spec["arbitraryFSAccessThroughSMs"].flag("deny").value_or(false);
     owner.api_server = spec["apiServerConfig"].copy();
     read_vm_labels(spec, owner);
+    // The operator needs the Secret even if the selector is optional (objects.go).
     if (const ObjectView selector = spec["additionalScrapeConfigs"]) {
         owner.additional_scrape_configs =
             MonitorReference{MonitorReference::Kind::secret, owner.owner_namespace,

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/monitors/port.hpp"
 #include "k8s_sd/detail/monitors/scrape_class.hpp"
 #include "k8s_sd/detail/monitors/vm_common.hpp"
+#include "k8s_sd/detail/monitors/vm_http_client.hpp"
 #include "k8s_sd/detail/monitors/vm_kinds.hpp"
 
 namespace k8s_sd::inline v0::detail {

@@ -22,7 +22,8 @@ enum class KeyShape : std::uint8_t {
     whole,     ///< a whole number
     number,    ///< any number
     text,      ///< a scalar
-    size,      ///< "10MB"
+    size,      ///< "10MB" of Prometheus
+    vm_size,   ///< "10MB" of vmagent, which accepts more
     duration,  ///< "1m"
     list,      ///< a sequence
     mapping,   ///< a mapping
@@ -77,7 +78,7 @@ inline constexpr HandedKey handed_job_keys[] = {
     {"label_limit", about_samples, KeyShape::whole, true},
     {"label_name_length_limit", about_samples, KeyShape::whole, true},
     {"label_value_length_limit", about_samples, KeyShape::whole, true},
-    {"max_scrape_size", about_scraping, KeyShape::size},
+    {"max_scrape_size", about_scraping, KeyShape::vm_size},
     {"metric_name_escaping_scheme", about_scraping, KeyShape::text, true},
     {"metric_relabel_debug", about_samples, KeyShape::boolean},
     {"native_histogram_bucket_limit", about_samples, KeyShape::whole},

@@ -36,28 +36,47 @@ void check_number(const YamlValue& value) {
     if (!value.is_plain() || !parse_decimal(value.string())) value.fail("must be a number");
 }
 
-/// Consumes a number with its unit.
-bool skip_size(std::string_view& rest) {
-    constexpr std::array<std::string_view, 20> units{"",    "b",  "k",   "kb",  "kib", "m",  "mb",
-                                                     "mib", "g",  "gb",  "gib", "t",   "tb", "tib",
-                                                     "p",   "pb", "pib", "e",   "eb",  "eib"};
+constexpr std::array<std::string_view, 13> size_units{"B",  "KB",  "KiB", "MB",  "MiB", "GB", "GiB",
+                                                      "TB", "TiB", "PB",  "PiB", "EB",  "EiB"};
+constexpr std::array<std::string_view, 20> vm_size_units{
+    "",    "b", "k",  "kb",  "kib", "m",  "mb",  "mib", "g",  "gb",
+    "gib", "t", "tb", "tib", "p",   "pb", "pib", "e",   "eb", "eib"};
+
+/// Consumes a number with one of the units.
+template <class Units>
+bool skip_size(std::string_view& rest, const Units& units) {
     constexpr const char* digits = "0123456789.";
     const std::size_t number = std::min(rest.find_first_not_of(digits), rest.size());
+    const bool has_digit = rest.substr(0, number).find_first_not_of('.') != rest.npos;
     rest.remove_prefix(number);
     const std::size_t unit = std::min(rest.find_first_of(digits), rest.size());
     const bool known = std::find(units.begin(), units.end(), rest.substr(0, unit)) != units.end();
     rest.remove_prefix(unit);
-    return number > 0 && known;
+    return has_digit && known;
 }
 
-/// Accepts sizes like Prometheus and vmagent: 10MB, 64KiB, 1.5GB, 100, 1GB512MB, 1e6.
-void check_size(const YamlValue& value) {
-    const std::string text = lower_case(value.string());
-    if (parse_decimal(text)) return;
-    std::string_view rest = text;
+template <class Units>
+bool is_size(std::string_view text, const Units& units) {
     do {
-        if (!skip_size(rest)) value.fail("must be a size, such as 10MB");
-    } while (!rest.empty());
+        if (!skip_size(text, units)) return false;
+    } while (!text.empty());
+    return true;
+}
+
+/// Accepts sizes like Prometheus, by ParseBase2Bytes() of alecthomas/units: 10MB, 64KiB,
+/// 1GB512MB, -1MB, but 0 as the only one without unit.
+void check_size(const YamlValue& value) {
+    const std::string text = value.string();
+    std::string_view rest = text;
+    if (rest.starts_with('-') || rest.starts_with('+')) rest.remove_prefix(1);
+    if (rest != "0" && !is_size(rest, size_units)) value.fail("must be a size, such as 10MB");
+}
+
+/// Accepts sizes like vmagent: 10MB, 64KiB, 1.5gb, 100, 1e6.
+void check_vm_size(const YamlValue& value) {
+    const std::string text = lower_case(value.string());
+    if (parse_decimal(text) || is_size(text, vm_size_units)) return;
+    value.fail("must be a size, such as 10MB");
 }
 
 /// For vmagent, negative values mean no limit. Prometheus rejects them; k8s_sd leaves that to the
@@ -87,6 +106,7 @@ void check_shape(const YamlValue& value, KeyShape shape, LabelDialect dialect) {
         case KeyShape::number: return check_number(value);
         case KeyShape::text: return (void)value.string();
         case KeyShape::size: return check_size(value);
+        case KeyShape::vm_size: return check_vm_size(value);
         case KeyShape::duration: return check_duration(value, dialect);
         case KeyShape::list:
             if (!value.is_sequence()) value.fail("must be a list");
@@ -176,7 +196,8 @@ std::string KeyHandover::json_of(const YamlValue& value, KeyShape shape) {
     }
     // Texts must keep their spelling: 1e9, yes, 010.
     const bool texts = shape == KeyShape::text || shape == KeyShape::texts ||
-                       shape == KeyShape::size || shape == KeyShape::duration;
+                       shape == KeyShape::size || shape == KeyShape::vm_size ||
+                       shape == KeyShape::duration;
     // The size of the result is bounded by the document's; see YamlDocument::spend().
     constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
     return to_json(value, {.max_values = any, .max_bytes = any, .scalars_are_texts = texts});

@@ -33,7 +33,8 @@ void validate(const ScrapeConfig& config) {
     if (config.job_name.empty()) throw ConfigError("job_name", "is missing");
     check_utf8("job_name", config.job_name);
     check_utf8("metrics_path", config.metrics_path);
-    const std::string scheme = detail::scheme_of(config);
+    // Prometheus passes it on as it is, and Go's url.Parse() reads it in any case.
+    const std::string scheme = detail::lower_case(config.scheme);
     if (scheme != "http" && scheme != "https") {
         throw ConfigError("scheme", "must be http or https");
     }

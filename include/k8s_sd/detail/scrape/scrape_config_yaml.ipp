@@ -21,6 +21,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -143,7 +144,38 @@ struct GlobalDefaults {
     std::optional<milliseconds> timeout;   ///< as written; Prometheus: at most the interval
 };
 
-/// Scrapers reserve different headers, so their check is left to them.
+/// Whether Prometheus sets the header itself: it refuses such headers (headers.go of its common
+/// library).
+bool is_reserved_header(std::string_view name) {
+    static constexpr std::array<std::string_view, 18> reserved{
+        "authorization",
+        "host",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "user-agent",
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "www-authenticate",
+        "accept-encoding",
+        "x-prometheus-remote-write-version",
+        "x-prometheus-remote-read-version",
+        "x-prometheus-scrape-timeout-seconds",
+        "x-amz-date",
+        "x-amz-security-token",
+        "x-amz-content-sha256"};
+    return std::find(reserved.begin(), reserved.end(), detail::lower_case(name)) != reserved.end();
+}
+
+void check_reserved_headers(const YamlValue& headers) {
+    for (const auto& [name, sources] : headers.entries()) {
+        if (is_reserved_header(name)) sources.fail("is a header that Prometheus itself sets");
+    }
+}
+
+/// vmagent reserves other headers in `headers`, so that check is left to the host.
 void check_scrape_headers(const std::vector<HttpHeader>& headers) {
     for (std::size_t i = 0; i < headers.size(); ++i) {
         const std::string where = "client.headers[" + std::to_string(i) + "]";
@@ -174,6 +206,7 @@ SharedValue<ScrapeClient> read_client(const YamlValue& job, const std::string& f
     detail::FieldPlaces places(std::filesystem::path(file_name).parent_path());
     ApiServerConfig parts;
     detail::read_http_client(job, "client", parts, places);
+    check_reserved_headers(job["http_headers"]);
     try {
         detail::check_auth("client.auth", parts.auth);
         detail::check_tls("client.tls", parts.tls);
