@@ -128,7 +128,7 @@ int ask(const cli::CommandLine& command, const std::vector<std::string>& argumen
 }
 
 int print(const std::string& text) {
-    return ask({.program = "kubectl-sd"}, {}, [&] {
+    return ask({.program = "kubectl-sd", .about = {}, .sections = {}}, {}, [&] {
         std::cout << text;
         return cli::exit_fine;
     });

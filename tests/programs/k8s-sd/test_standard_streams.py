@@ -28,8 +28,9 @@ class ClosedStreams(unittest.TestCase):
     def test_log_lines_go_into_no_file_and_no_pipe_of_the_program(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "recording")
-            with started("<&- 2>&-", "discover", "--sim", "--once", "--output", "quiet", "--log-level",
-                         "debug", "--record", path, stdout=subprocess.PIPE) as program:
+            with started("<&- 2>&-", "discover", "--sim", "--once", "--output", "quiet",
+                         "--log-level", "debug", "--record", path,
+                         stdout=subprocess.PIPE) as program:
                 self.assertIn("synced ", program.stdout.read())
                 self.assertEqual(program.wait(TIMEOUT), 0)
             with gzip.open(path) as recording:  # other bytes are an error

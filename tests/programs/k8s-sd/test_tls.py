@@ -457,9 +457,11 @@ class Metrics(unittest.TestCase):
         with serving("--max-connections", 2) as server:
             with contextlib.closing(server.connect()) as busy, \
                     contextlib.closing(server.connect()) as other:
+                streams = []
                 for connection in (busy, other):
                     connection.request("GET", "/v1/watch?job=one")
-                    self.assertEqual(connection.getresponse().status, 200)
+                    streams.append(connection.getresponse())
+                self.assertEqual([stream.status for stream in streams], [200, 200])
                 self.assertTrue(server.raw(b"").startswith(b"HTTP/1.1 503 "))
             while (answer := server.ask("/metrics"))[0] == 503:  # until the streams have ended
                 pass
@@ -523,7 +525,10 @@ class CommandLine(unittest.TestCase):
                     client = clients.enter_context(contextlib.closing(server.connect()))
                     client.request("GET", "/livez")
                     client.getresponse().read()
-                self.assertTrue(server.raw(b"").startswith(b"HTTP/1.1 503 "))
+                # The oldest one makes room.
+                text = server.ask("/metrics")[1]
+                self.assertIn("\nk8s_sd_program_connections 300\n", text)
+                self.assertIn("\nk8s_sd_program_refused_connections_total 1\n", text)
 
     def test_names_of_hosts_may_be_listened_at(self):
         with running("k8s-sd", "--sim", "--listen", "localhost:0") as program:
