@@ -133,14 +133,18 @@ typedef enum k8s_sd_log_level {
 
 /**
  * Receives a log line, without line break and without secrets; `line` is valid during the call.
- * Called in the library's thread, or in k8s_sd_poll(). Must not block, and must not call a function
- * with the context.
+ * Called in the library's thread. With K8S_SD_NO_THREAD: in k8s_sd_poll(), and in k8s_sd_close(),
+ * k8s_sd_free() and exit(), which run what the watches have left. Must not block, and must not call
+ * a function with the context.
  */
 typedef void (*k8s_sd_log)(void* user, k8s_sd_log_level level, const char* line);
 
 /** Flags of k8s_sd_options. */
 enum {
-    /** No thread of the library runs the context: it runs while the host is in k8s_sd_poll(). */
+    /**
+     * No thread of the library runs the context: it runs while the host is in k8s_sd_poll(), and
+     * for the last time in k8s_sd_close(), k8s_sd_free() or exit(), whichever is first.
+     */
     K8S_SD_NO_THREAD = 1,
     /** Makes k8s_sd_event_json() of each event ahead, in the thread that runs the context. */
     K8S_SD_EVENTS_AS_JSON = 2,

@@ -47,6 +47,7 @@ class CommandLines(unittest.TestCase):
             self.assertRegex(result.stdout, f"(?m)^  {name} ")
         self.assertLessEqual(max(map(len, result.stdout.splitlines())), 100)
         self.assertNotRegex(result.stdout, "(?m)[ \t]$")
+        self.assertEqual(run(program, "-h").stdout, result.stdout)
         # Help needs no other option, and no other option prevents it.
         self.assertEqual(run(program, option, "x", "--help").stdout, result.stdout)
 
@@ -74,7 +75,7 @@ class CommandLines(unittest.TestCase):
             self.assertEqual(self.refused(program, text),
                              f"unknown option {text} (did you mean {option}?); "
                              "--help lists the options")
-        for text in ("-h", "--hlep", "--helpme"):
+        for text in ("--hlep", "--helpme"):
             self.assertIn("(did you mean --help?)", self.refused(program, text))
 
     @for_each_program

@@ -12,13 +12,13 @@ libk8s_sd_c, and no compiler.
 """
 
 from . import _library
-from .context import Closed, ConfigError, Context, Error, Yaml
+from .context import Closed, ConfigError, Context, Error, NotFound, Yaml
 from .events import (Data, Diff, Event, Group, GroupDiff, Object, ObjectDiff, Op, Status, Target,
                      TargetDiff)
 from .streams import Stream, discover, follow, scrape, watch
 
 __all__ = ["Closed", "ConfigError", "Context", "Data", "Diff", "Error", "Event", "Group",
-           "GroupDiff", "Object", "ObjectDiff", "Op", "Status", "Stream", "Target", "TargetDiff",
-           "Yaml", "discover", "follow", "scrape", "watch"]
+           "GroupDiff", "NotFound", "Object", "ObjectDiff", "Op", "Status", "Stream", "Target",
+           "TargetDiff", "Yaml", "discover", "follow", "scrape", "watch"]
 #: The version of the library.
 __version__: str = _library.library.k8s_sd_version().decode()

@@ -8,18 +8,19 @@ import json
 import logging
 import select
 import time
-import weakref
 from collections.abc import Mapping
 from ctypes import byref, c_uint64, c_void_p
 from typing import Any, AsyncIterator, Iterator, Optional, Sequence, Union
 
 from . import _library
+from ._helper import helper
 from ._library import library
 from .events import Event, read_event
 
 #: YAML text, or its content as a mapping.
 Yaml = Union[str, Mapping[str, Any]]
 _DIALECTS = {"prometheus": 0, "victoriametrics": 1}
+_MAX_POLL = 2**31 - 1  # milliseconds: poll() takes an int
 _LEVELS = {2: logging.ERROR, 3: logging.WARNING, 4: logging.INFO, 5: logging.DEBUG}
 
 
@@ -29,6 +30,12 @@ class Error(Exception):
 
 class ConfigError(Error, ValueError):
     """An unusable configuration: the text names the line and key, and the allowed values."""
+
+
+class NotFound(Error, KeyError):
+    """The context has no such watch."""
+
+    __str__ = Exception.__str__  # that of KeyError puts the text into quotes
 
 
 class Closed(Error):
@@ -42,19 +49,23 @@ def _raise(error: c_void_p) -> None:
     if code in (_library.INVALID_ARGUMENT, _library.INVALID_CONFIG):
         raise ConfigError(text)
     if code == _library.NOT_FOUND:
-        raise KeyError(text)
+        raise NotFound(text)
     if code in (_library.CLOSED, _library.FORKED):
         raise Closed(text)
     raise Error(text)
 
 
-def _text(name: str, text: str) -> bytes:
-    """An argument for C, where a zero ends a text. The error does not contain it: a secret may."""
+def _text(name: str, text: str, allowed: str = "a text") -> bytes:
+    """An argument for C, where a zero ends a text. Errors quote nothing of it: it may have
+    secrets."""
     if not isinstance(text, str):
-        raise ConfigError(f"{name}: must be a text, not {type(text).__name__}")
+        raise ConfigError(f"{name}: must be {allowed}, not {type(text).__name__}")
     if "\0" in text:
         raise ConfigError(f"{name}: must not contain a zero character")
-    return text.encode()
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise ConfigError(f"{name}: must not contain a lone surrogate") from None
 
 
 def _optional_text(name: str, text: Optional[str]) -> Optional[bytes]:
@@ -68,28 +79,37 @@ def _yaml(name: str, given: Optional[Yaml]) -> Optional[bytes]:
         raise ConfigError(f"{name}: has a value of the type {type(value).__name__}; allowed are "
                           "texts, numbers, booleans, None, lists and mappings of them")
 
+    if given is None:
+        return None
     if isinstance(given, Mapping):
-        return json.dumps(given, ensure_ascii=False, default=as_dict).encode()
-    return _optional_text(name, given)
+        given = json.dumps(given, ensure_ascii=False, default=as_dict)
+    return _text(name, given, "a text or a mapping")
 
 
 def _milliseconds(seconds: float) -> int:
-    if not 0 <= seconds < 4_000_000:
-        raise ConfigError("min_interval: must be at least 0, in seconds")
+    if not isinstance(seconds, (int, float)) or not 0 <= seconds < 4_000_000:
+        raise ConfigError("min_interval: must be a number of seconds from 0 to below 4000000")
     return round(seconds * 1000)
 
 
 def _limit(changes: Optional[int]) -> int:
     if changes is None:
         return 0
-    if not 0 < changes < 2**32:
-        raise ConfigError("max_changes: must be at least 1, or None")
+    if not isinstance(changes, int) or not 0 < changes < 2**32:
+        raise ConfigError("max_changes: must be a whole number from 1 to 4294967295, or None")
     return changes
 
 
+def _number(watch: int) -> int:
+    if not isinstance(watch, int):
+        raise ConfigError(f"watch: must be the number of a watch, not {type(watch).__name__}")
+    return watch
+
+
 def _log_function(logger: logging.Logger) -> Any:
+    """The library's thread runs this, so it only hands the line to another thread."""
     def log(_user: Any, level: int, line: bytes) -> None:
-        logger.log(_LEVELS.get(level, logging.INFO), "%s", line.decode("utf-8", "replace"))
+        helper.log(logger, _LEVELS.get(level, logging.INFO), line.decode("utf-8", "replace"))
     return _library.LogFunction(log)
 
 
@@ -97,10 +117,6 @@ def _log_level(logger: logging.Logger) -> int:
     """The least severe level that the logger takes."""
     return max((ours for ours, theirs in _LEVELS.items() if logger.isEnabledFor(theirs)),
                default=1)
-
-
-def _free(handle: int, _log: Any) -> None:
-    library.k8s_sd_free(handle)
 
 
 class Context:
@@ -115,6 +131,7 @@ class Context:
                  logger: Optional[logging.Logger] = None) -> None:
         """find_server: a configuration without a server means $KUBECONFIG, the service account of
         the program's pod, or ~/.kube/config, in this order. logger: default "k8s_sd"."""
+        helper.start()
         logger = logger or logging.getLogger("k8s_sd")
         self._log = _log_function(logger)
         options = _library.Options(
@@ -128,8 +145,7 @@ class Context:
         self._handle: int = handle
         self._closed = False
         self._fd: int = library.k8s_sd_fd(handle)
-        # Also at the end of the interpreter, before the logger goes.
-        self._finalizer = weakref.finalize(self, _free, handle, self._log)
+        helper.free_after(self, handle, self._log)
 
     def close(self) -> None:
         """Ends all watches, and every iteration, also of another task or thread. Idempotent."""
@@ -173,7 +189,7 @@ class Context:
         """Replaces the configuration of a scrape(): only what differs is an event."""
         given = self._config(config, dialect, prometheus_version, min_interval, max_changes,
                              file_name)
-        self._call(library.k8s_sd_reload, watch, byref(given))
+        self._call(library.k8s_sd_reload, _number(watch), byref(given))
 
     def watch(self, kind: str, *, group: str = "", server: Optional[Yaml] = None,
               fields: Optional[Sequence[str]] = None, label_selector: str = "",
@@ -201,7 +217,7 @@ class Context:
 
     def cancel(self, watch: int) -> None:
         """Ends a watch: no event of it comes any more."""
-        self._call(library.k8s_sd_cancel, watch)
+        self._call(library.k8s_sd_cancel, _number(watch))
 
     # --- events
 
@@ -214,10 +230,10 @@ class Context:
             if event is not None:
                 return event
             self._check()
-            left = None if end is None else max(end - time.monotonic(), 0)
+            left = None if end is None else max(end - time.monotonic(), 0) * 1000
             waiting = select.poll()
             waiting.register(self._fd, select.POLLIN)
-            if not waiting.poll(None if left is None else left * 1000) and left == 0:
+            if not waiting.poll(None if left is None else min(left, _MAX_POLL)) and left == 0:
                 return None
 
     def __iter__(self) -> Iterator[Event]:

@@ -2,14 +2,19 @@
 K8S_SD_PACKAGE is the folder of the package."""
 
 import asyncio
+import contextlib
 import datetime
 import inspect
 import logging
+import math
 import os
 import pathlib
+import queue
 import subprocess
 import sys
 import tempfile
+import threading
+import traceback
 import types
 import unittest
 import unittest.mock
@@ -17,6 +22,7 @@ import zipfile
 
 sys.path.insert(0, os.environ["K8S_SD_PACKAGE"])
 import k8s_sd  # noqa: E402
+from k8s_sd import _helper  # noqa: E402
 from server import Server  # noqa: E402
 
 SCRAPE = """
@@ -25,6 +31,69 @@ scrape_configs:
   kubernetes_sd_configs: [{role: pod, api_server: '%s'}]
   relabel_configs: [{target_label: version, replacement: '%s'}]
 """
+REFUSED = "http://127.0.0.1:1"
+#: A program whose only context is garbage in a cycle, which a later collection finds.
+GARBAGE = """
+import gc, logging, sys, threading
+import k8s_sd
+gc.disable()
+logger = logging.getLogger("k8s_sd")
+logger.propagate = False
+def make_garbage():
+    class Owner: pass
+    owner = Owner()
+    owner.itself = owner
+    owner.context = k8s_sd.Context()
+    owner.context.discover(role="pod", api_server="http://127.0.0.1:1")
+    return owner.context._fd
+"""
+COLLECT_IN_HANDLER = """
+collected = threading.Event()
+handler = logging.Handler()
+handler.emit = lambda record: (gc.collect(), collected.set())
+logger.addHandler(handler)
+make_garbage()
+print("survived" if collected.wait(60) else "no log line")
+"""
+#: That of the library runs helper.log().
+COLLECT_IN_THREAD_OF_LIBRARY = """
+collected = threading.Event()
+log = k8s_sd._helper.helper.log
+k8s_sd._helper.helper.log = lambda *line: (gc.collect(), log(*line), collected.set())
+logger.addHandler(logging.NullHandler())
+make_garbage()
+print("survived" if collected.wait(60) else "no log line")
+"""
+COLLECT_WITH_LOCK = """
+import select
+handler = logging.Handler()
+handler.emit = lambda record: None
+logger.addHandler(handler)
+with handler.lock:
+    select.select([make_garbage()], [], [], 60)  # its status, after the first line
+    gc.collect()
+print("survived")
+"""
+
+
+def run_program(code, *arguments):
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": os.environ["K8S_SD_PACKAGE"]}, timeout=60)
+
+
+@contextlib.contextmanager
+def handled(handle):
+    """A handler of the log lines: handle(record), with the lock of the handler."""
+    logger, handler = logging.getLogger("k8s_sd"), logging.Handler()
+    handler.emit = handle
+    logger.addHandler(handler)
+    logger.propagate = False
+    try:
+        yield handler
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = True
 
 
 def next_diff(context):
@@ -151,7 +220,7 @@ class Discovery(unittest.TestCase):
                     self.assertEqual([len(part.changes) for part in parts], [10, 10, 5])
                     self.assertEqual([part.full for part in parts], [True, False, False])
                     self.assertEqual([part.more for part in parts], [True, True, False])
-            with self.assertRaisesRegex(k8s_sd.ConfigError, "max_changes: must be at least 1"):
+            with self.assertRaisesRegex(k8s_sd.ConfigError, "max_changes: must be a whole"):
                 k8s_sd.discover(role="pod", api_server=server.url, max_changes=0)
 
     def test_objects(self):
@@ -241,12 +310,39 @@ class Interface(unittest.TestCase):
             k8s_sd.watch("Pod\0s")
         with self.assertRaisesRegex(k8s_sd.ConfigError, "namespace: must be a text, not NoneType"):
             k8s_sd.follow("Secret", None, "db")
-        with self.assertRaisesRegex(k8s_sd.ConfigError, "config: must be a text, not bytes"):
+        with self.assertRaisesRegex(k8s_sd.ConfigError, "must be a text or a mapping, not bytes"):
             k8s_sd.discover(b"role: pod")
         with self.assertRaisesRegex(k8s_sd.ConfigError, "config: has a value of the type date"):
             k8s_sd.discover({"role": datetime.date(2026, 1, 1)})
-        with k8s_sd.Context() as context, self.assertRaises(KeyError):
-            context.cancel(7)
+        for interval in (-1, 5e6, "1"):
+            with self.assertRaisesRegex(k8s_sd.ConfigError, "from 0 to below 4000000"):
+                k8s_sd.discover(role="pod", min_interval=interval)
+        for changes in (0, 2**33, 1.5):
+            with self.assertRaisesRegex(k8s_sd.ConfigError, "from 1 to 4294967295, or None"):
+                k8s_sd.discover(role="pod", max_changes=changes)
+
+    def test_an_unknown_watch_is_an_error_of_the_package_and_a_key_error(self):
+        with k8s_sd.Context() as context:
+            for error in (k8s_sd.Error, KeyError):
+                with self.assertRaises(error) as raised:
+                    context.cancel(7)
+                self.assertEqual(str(raised.exception), "id: the context has no watch 7")
+            for call in (context.cancel, lambda watch: context.reload(watch, {"role": "pod"})):
+                with self.assertRaisesRegex(k8s_sd.ConfigError, "watch: .* not str"):
+                    call("x")
+
+    def test_text_that_is_no_unicode_is_a_mistake_and_stays_secret(self):
+        for config in ({"role": "pod", "basic_auth": {"password": "hidden\udc80"}},
+                       "password: hidden\udc80"):
+            with self.assertRaisesRegex(k8s_sd.ConfigError, "config: .* lone surrogate") as raised:
+                k8s_sd.discover(config)
+            self.assertNotIn("hidden", "".join(traceback.format_exception(raised.exception)))
+
+    def test_a_timeout_may_be_of_any_length(self):
+        with Server() as server:
+            for timeout in (3e6, math.inf):
+                with k8s_sd.discover(role="pod", api_server=server.url) as stream:
+                    self.assertTrue(stream.next(timeout=timeout).full)
 
     def test_functions_have_the_arguments_of_the_methods(self):
         for name in ("discover", "scrape", "watch", "follow"):
@@ -307,11 +403,61 @@ class Interface(unittest.TestCase):
             self.assertEqual(os.waitpid(child, 0)[1], 0)
 
     def test_log_lines_go_to_the_logger(self):
-        with Server() as server, self.assertLogs("k8s_sd", logging.WARNING):
+        lines = queue.SimpleQueue()
+        with Server() as server, handled(lines.put):
             server.tell("deny pods")
-            with k8s_sd.discover(role="pod", api_server=server.url) as stream:
-                while not stream.status.message:
-                    stream.next(timeout=0.05)
+            with k8s_sd.discover(role="pod", api_server=server.url):
+                self.assertEqual(lines.get(timeout=60).levelno, logging.WARNING)
+
+    def test_a_handler_may_close_the_context(self):
+        closed = queue.SimpleQueue()
+
+        def close(_record):
+            context.close()
+            closed.put(True)
+
+        with handled(close), k8s_sd.Context() as context:
+            context.discover(role="pod", api_server=REFUSED)
+            self.assertTrue(closed.get(timeout=60))
+
+    def test_close_waits_for_no_lock_of_the_program(self):
+        lines = queue.SimpleQueue()
+        with handled(lines.put) as handler, k8s_sd.Context() as context:
+            with handler.lock:
+                context.discover(role="pod", api_server=REFUSED)
+                while "refused" not in str(context.next()):
+                    pass
+                context.close()
+            self.assertIn("refused", lines.get(timeout=60).getMessage())
+
+    def test_a_slow_handler_loses_lines_and_costs_no_memory(self):
+        lines, finished = queue.SimpleQueue(), threading.Event()
+
+        def handle(record):
+            lines.put(record.getMessage())
+            finished.wait(60)
+
+        logger = logging.getLogger("k8s_sd")
+        with handled(handle), unittest.mock.patch.object(_helper, "MAX_WAITING_LINES", 2):
+            _helper.helper.start()
+            _helper.helper.log(logger, logging.WARNING, "0")
+            taken = [lines.get(timeout=60)]
+            for number in range(1, 9):
+                _helper.helper.log(logger, logging.WARNING, str(number))
+            finished.set()
+            taken += [lines.get(timeout=60), lines.get(timeout=60)]
+            self.assertEqual(taken, ["0", "1", "2"])
+            _helper.helper.log(logger, logging.WARNING, "9")
+            self.assertEqual(lines.get(timeout=60), "9")
+
+    def test_garbage_is_collected_in_any_thread(self):
+        for name, code in (("of handlers", COLLECT_IN_HANDLER),
+                           ("of the library", COLLECT_IN_THREAD_OF_LIBRARY),
+                           ("with the lock of a handler", COLLECT_WITH_LOCK)):
+            with self.subTest(name):
+                result = run_program(GARBAGE + code)
+                self.assertEqual((result.stdout, result.stderr, result.returncode),
+                                 ("survived\n", "", 0))
 
     def test_the_status_of_a_job(self):
         with Server() as server:
@@ -334,11 +480,8 @@ class Interface(unittest.TestCase):
 
     def test_a_program_may_end_without_closing(self):
         with Server() as server:
-            program = ("import k8s_sd, sys; stream = k8s_sd.discover(role='pod', "
-                       "api_server=sys.argv[1]); print(stream.next().full)")
-            result = subprocess.run(
-                [sys.executable, "-c", program, server.url], capture_output=True, text=True,
-                env={**os.environ, "PYTHONPATH": os.environ["K8S_SD_PACKAGE"]}, timeout=60)
+            result = run_program("import k8s_sd, sys; stream = k8s_sd.discover(role='pod', "
+                                 "api_server=sys.argv[1]); print(stream.next().full)", server.url)
             self.assertEqual((result.stdout, result.stderr, result.returncode), ("True\n", "", 0))
 
 

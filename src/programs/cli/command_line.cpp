@@ -7,6 +7,8 @@
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/version.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cstddef>
 #include <exception>
@@ -19,7 +21,7 @@ namespace cli {
 
 namespace {
 
-/// The two options of every program.
+/// The two options of every program. Help has the short form -h, too.
 const Option& help_option() {
     static const Option option{"--help", "", "", {}};
     return option;
@@ -30,7 +32,6 @@ const Option& version_option() {
 }
 
 std::vector<const Option*> options_of(const CommandLine& command) {
-    // First, so "-h" is nearer to --help than to another option.
     std::vector<const Option*> options{&help_option(), &version_option()};
     for (const Section& section : command.sections) {
         for (const Option& option : section.options) options.push_back(&option);
@@ -39,6 +40,7 @@ std::vector<const Option*> options_of(const CommandLine& command) {
 }
 
 const Option& find_option(const std::vector<const Option*>& options, std::string_view name) {
+    if (name == "-h") return help_option();
     std::vector<std::string_view> names;
     for (const Option* option : options) {
         if (option->name == name) return *option;
@@ -137,21 +139,34 @@ void handle_signals(const CommandLine& command, const std::vector<std::string>& 
                     command.on_signal == CommandLine::OnSignal::end_or_reload);
 }
 
-ExitStatus run(const CommandLine& command, const std::vector<std::string>& arguments,
-               const std::function<ExitStatus()>& body) {
+ExitStatus answer(const CommandLine& command, const std::vector<std::string>& arguments,
+                  const std::function<ExitStatus()>& body) {
     const Given given = Reader(command, arguments).read();
     if (given.has(help_option())) {
-        std::cout << command.help() << std::flush;
+        std::cout << command.help();
         return exit_fine;
     }
     if (given.has(version_option())) {
-        std::cout << command.program << " (k8s_sd) " K8S_SD_VERSION << std::endl;
+        std::cout << command.program << " (k8s_sd) " K8S_SD_VERSION "\n";
         return exit_fine;
     }
     set(command, given);
-    const ExitStatus status = body();
+    return body();
+}
+
+ExitStatus run(const CommandLine& command, const std::vector<std::string>& arguments,
+               const std::function<ExitStatus()>& body) {
+    const ExitStatus status = answer(command, arguments, body);
     if (status == exit_fine) check_output();
     return status;
+}
+
+/// Otherwise a file, a pipe or a socket of the program would be its standard input or output.
+void open_standard_descriptors() {
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+        // open() returns the lowest free one.
+        if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
+    }
 }
 
 }  // namespace
@@ -175,6 +190,7 @@ int run_program(const CommandLine& command, int argc, char** argv,
         std::cerr << command.program << ": " << text << '\n' << hint;
     };
     try {
+        open_standard_descriptors();
         const std::vector<std::string> arguments(argv + 1, argv + argc);
         handle_signals(command, arguments);
         return run(command, arguments, body);

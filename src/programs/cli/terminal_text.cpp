@@ -130,6 +130,10 @@ std::string first_lines(std::string text, std::size_t max_size) {
     return text + "and " + std::to_string(others) + " more lines\n";
 }
 
+std::string counted(std::size_t number, std::string_view noun) {
+    return std::to_string(number) + " " + std::string(noun) + (number == 1 ? "" : "s");
+}
+
 std::size_t columns(std::string_view text) noexcept {
     std::size_t count = 0;
     while (!text.empty()) {

@@ -15,6 +15,9 @@ std::string printable(std::string_view text, std::size_t max_size = 80);
 /// The first whole lines of a text, at most `max_size` bytes of them, and the number of the others.
 std::string first_lines(std::string text, std::size_t max_size);
 
+/// "1 target", "2 targets"
+std::string counted(std::size_t number, std::string_view noun);
+
 /// The number of columns of printable text on a terminal.
 std::size_t columns(std::string_view text) noexcept;
 

@@ -103,10 +103,6 @@ std::string value_in(const LabelMap& labels, const std::string& name) {
 
 }  // namespace
 
-std::string counted(std::size_t n, std::string_view what) {
-    return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
-}
-
 std::string distinctive_labels(Role role, const k8s_sd::TargetGroup& group, std::size_t target) {
     const LabelMap labels = group.merged(target);
     std::string text;

@@ -11,9 +11,6 @@
 
 namespace discover {
 
-/// "2 targets", "1 target"
-std::string counted(std::size_t n, std::string_view what);
-
 /// The few most informative labels of a target: "phase=Running ready=true".
 std::string distinctive_labels(k8s_sd::Role role, const k8s_sd::TargetGroup&, std::size_t target);
 

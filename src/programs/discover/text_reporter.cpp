@@ -15,6 +15,7 @@ namespace discover {
 
 namespace {
 
+using cli::counted;
 using cli::printable;
 using cli::StyledLine;
 using cli::Tone;

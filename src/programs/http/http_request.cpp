@@ -27,7 +27,7 @@ HttpRefusal refusal_of(boost::system::error_code ec) {
         return {431, "the request line and headers are too long\n"};
     }
     if (ec == beast::http::error::body_limit) return {413, "the body of the request is too long\n"};
-    return {400, "this is no HTTP request (" + ec.message() + ")\n"};
+    return {400, "not an HTTP request (" + ec.message() + ")\n"};
 }
 
 /// The values of all fields with this name, in their order.

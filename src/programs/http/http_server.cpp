@@ -126,7 +126,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     using Response = beast::http::response<beast::http::span_body<const char>>;
 
     void shake_hands() {
-        join(server_->shaking_hands_);
+        enter(server_->shaking_hands_);
         allow(server_->limits_.handshake);
         stream_.async_handshake([self = shared_from_this()](error_code ec, std::size_t) {
             if (self->closed_) return;
@@ -138,16 +138,20 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
 
     /// Awaits the first request.
     void await_request() {
-        join(server_->silent_);
-        next();
+        enter(server_->silent_);
+        next(std::min(server_->limits_.silence, server_->limits_.idle));
     }
 
-    void next() {
+    void await_next_request() {
+        if (waiting_ != &server_->refused_) enter(server_->idle_);
+        next(server_->limits_.idle);
+    }
+
+    void next(std::chrono::nanoseconds time) {
         answering_ = false;
         reader_.reset();
         if (buffer_.size() != 0) return read();
-        allow(newcomers_ ? std::min(server_->limits_.silence, server_->limits_.idle)
-                         : server_->limits_.idle);
+        allow(time);
         if (!listening_) listen();
     }
 
@@ -224,7 +228,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     void handle() {
         if (!server_->handler_) return close();
         answering_ = true;
-        leave_newcomers();
+        enter(nowhere_);
         // Most responses are sent before this time.
         allow(server_->limits_.unanswered, &Connection::check_client);
         const HttpRequestReader::Message& request = reader_->message();
@@ -265,6 +269,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
 
     void write(Reply reply) {
         if (closed_) return;
+        // Otherwise a client without access could hold the connection by not taking the response.
+        if (reply.status == 401 || reply.status == 403) enter(server_->refused_);
         const HttpRequestReader::Message& request = reader_->message();
         const bool head = request.method() == beast::http::verb::head;
         const bool streams = reply.stream != nullptr;
@@ -320,7 +326,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
             if (!listening_) listen();
             return next_piece();
         }
-        keep_ && !last_ ? next() : end();
+        keep_ && !last_ ? await_next_request() : end();
     }
 
     void next_piece() {
@@ -417,18 +423,14 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         leave();
     }
 
-    void join(Newcomers& newcomers) {
-        leave_newcomers();
-        newcomers_ = &newcomers;
-        newcomer_ = newcomers.insert(newcomers.end(), this);
-    }
-
-    void leave_newcomers() {
-        if (newcomers_) std::exchange(newcomers_, nullptr)->erase(newcomer_);
+    /// Allocates nothing.
+    void enter(Waiting& list) {
+        list.splice(list.end(), *waiting_, position_);
+        waiting_ = &list;
     }
 
     void leave() {
-        leave_newcomers();
+        enter(nowhere_);
         if (place_) server_->connections_.erase(*std::exchange(place_, std::nullopt));
     }
 
@@ -437,8 +439,9 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     const std::shared_ptr<HttpServer> server_;
     const std::chrono::steady_clock::time_point end_of_life_;
     std::optional<Place> place_;
-    Newcomers* newcomers_ = nullptr;  // null: the client has sent a request
-    Newcomers::iterator newcomer_;
+    Waiting nowhere_{this};  // the list of a connection with a request in progress
+    Waiting* waiting_ = &nowhere_;
+    const Waiting::iterator position_ = nowhere_.begin();
     const std::shared_ptr<std::atomic<bool>> gone_ = std::make_shared<std::atomic<bool>>(false);
     boost::beast::flat_buffer buffer_;
     std::optional<HttpRequestReader> reader_;
@@ -541,22 +544,33 @@ void HttpServer::admit(asio::ip::tcp::socket socket) {
     connection->start(std::prev(connections_.end()));
 }
 
-/// Makes room for a new client, which could be a probe: ends connections without any request.
-/// Clients with a request stay.
+/// Makes room for a new client, which could be a probe. Clients with a request in progress stay.
 bool HttpServer::make_room() {
-    if (tls_ && shaking_hands_.size() >= limits_.handshakes) evict(*shaking_hands_.front());
+    if (tls_ && shaking_hands_.size() >= limits_.handshakes) evict(shaking_hands_);
     if (connections_.size() < limits_.connections) return true;
-    if (shaking_hands_.empty() && silent_.empty()) return false;
-    const bool shakes =
-        silent_.empty() ||
-        (!shaking_hands_.empty() && shaking_hands_.front()->number() < silent_.front()->number());
-    evict(*(shakes ? shaking_hands_ : silent_).front());
+    Waiting& list = first_to_close();
+    if (list.empty()) return false;
+    evict(list);
     return true;
 }
 
-void HttpServer::evict(Connection& connection) {
+/// The list with the connection to close. Of new and of idle connections the larger number gives
+/// one up, so that neither can displace the other; refused clients have no claim.
+HttpServer::Waiting& HttpServer::first_to_close() {
+    if (!refused_.empty()) return refused_;
+    return idle_.size() > shaking_hands_.size() + silent_.size() ? idle_ : older_of_new();
+}
+
+HttpServer::Waiting& HttpServer::older_of_new() {
+    if (shaking_hands_.empty()) return silent_;
+    const bool shakes =
+        silent_.empty() || shaking_hands_.front()->number() < silent_.front()->number();
+    return shakes ? shaking_hands_ : silent_;
+}
+
+void HttpServer::evict(Waiting& list) {
     ++refused_connections_;
-    connection.evict();
+    list.front()->evict();
 }
 
 /// Waits after an error for too many open files.

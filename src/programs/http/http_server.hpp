@@ -45,7 +45,7 @@ struct HttpLimits {
     /// About this time after its start, a connection ends with the next response, so clients of
     /// several servers behind one address are spread over all of them again. A stream ends then.
     std::chrono::nanoseconds age = std::chrono::minutes(10);
-    /// Beyond it the oldest connection without any request ends; if there is none, new ones get
+    /// Beyond it a connection without a request in progress ends; if there is none, new ones get
     /// 503.
     std::size_t connections = 10'000;
     /// Time after stop() for responses in progress.
@@ -137,13 +137,15 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
 
  private:
     class Connection;
-    /// Connections in the order of acceptance.
-    using Newcomers = std::list<Connection*>;
+    /// Connections in the order of their entry.
+    using Waiting = std::list<Connection*>;
     void accept();
     void accept_later();
     void admit(boost::asio::ip::tcp::socket);
     bool make_room();
-    void evict(Connection&);
+    Waiting& older_of_new();
+    Waiting& first_to_close();
+    void evict(Waiting&);
     std::chrono::steady_clock::time_point end_of_life();
 
     boost::asio::ip::tcp::acceptor acceptor_;
@@ -152,8 +154,11 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
     const HttpLimits limits_;
     const Tls tls_;
     std::list<std::weak_ptr<Connection>> connections_;
-    Newcomers shaking_hands_;  ///< connections in the TLS handshake
-    Newcomers silent_;         ///< connections past the handshake without any request
+    // Connections without a request in progress. They may be closed to make room.
+    Waiting shaking_hands_;  ///< in the TLS handshake
+    Waiting silent_;         ///< past the handshake, without a complete request so far
+    Waiting refused_;        ///< with the refusal of a request as the latest response
+    Waiting idle_;           ///< with any other response
     std::uint64_t admitted_ = 0;
     std::uint64_t refused_connections_ = 0;
     std::minstd_rand random_{std::random_device()()};

@@ -5,7 +5,6 @@
 #include "jobs/job_notes.hpp"
 #include "jobs/job_yaml.hpp"
 
-#include <cstddef>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -27,9 +26,8 @@ void add_mistakes(const std::vector<k8s_sd::ScrapeConfigFailure>& failures,
 
 void write_jobs(const k8s_sd::ScrapeConfigFile& file, const Options& options, std::ostream& out) {
     for (const k8s_sd::ScrapeJob& job : file.jobs) {
-        const std::size_t rules = job.scrape.relabel_configs.size();
         write_line(out, "job " + job.scrape.job_name + ": " + in_words(job.discovery) + "; " +
-                            std::to_string(rules) + (rules == 1 ? " rule" : " rules"));
+                            cli::counted(job.scrape.relabel_configs.size(), "rule"));
     }
     std::vector<std::string> notes = notes_of(file);
     if (options.allocator.enabled()) collector_configs(file, false, notes);
@@ -61,13 +59,10 @@ cli::ExitStatus check_config(const Options& options, std::ostream& out, std::ost
     }
     write_jobs(file, options, out);
     for (const std::string& mistake : mistakes) write_line(errors, mistake);
-    const auto counted = [](std::size_t count, const std::string& noun) {
-        return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-    };
     const std::string& checked =
         options.config_file.empty() ? options.monitors.file : options.config_file;
-    write_line(out, checked + ": " + counted(file.jobs.size(), "usable job") + ", " +
-                        counted(mistakes.size(), "mistake"));
+    write_line(out, checked + ": " + cli::counted(file.jobs.size(), "usable job") + ", " +
+                        cli::counted(mistakes.size(), "mistake"));
     return mistakes.empty() ? cli::exit_fine : cli::exit_unusable;
 }
 

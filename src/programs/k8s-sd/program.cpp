@@ -71,10 +71,6 @@ http::HttpLimits possible(http::HttpLimits limits, const cli::EventLog& log) {
     return limits;
 }
 
-std::string plural(std::size_t count, const std::string& noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 ServeOptions serve_options(ServeOptions options, const cli::EventLog& log) {
     using enum k8s_sd::LogLevel;
     if (!options.warm_start.directory.empty() && options.start_without_clusters) {
@@ -85,22 +81,24 @@ ServeOptions serve_options(ServeOptions options, const cli::EventLog& log) {
     }
     options.on_complete = [log](const std::string& job, const JobTargetCounts& counts) {
         log.write(info, Event::job_complete,
-                  "job " + job + ": its list is complete, with " + plural(counts.active, "target") +
-                      " of " + std::to_string(counts.discovered) + " discovered",
+                  "job " + job + ": its list is complete, with " +
+                      cli::counted(counts.active, "target") + " of " +
+                      std::to_string(counts.discovered) + " discovered",
                   {{"job", job}, {"targets", counts.active}, {"discovered", counts.discovered}});
     };
     options.on_missing_clusters = [log](const std::string& job, const JobTargetCounts& counts,
                                         const std::vector<std::string>& missing) {
         log.write(warning, Event::job_without_clusters,
-                  "job " + job + ": its list is served with " + plural(counts.active, "target") +
-                      ", without " + plural(missing.size(), "cluster") + ": " +
+                  "job " + job + ": its list is served with " +
+                      cli::counted(counts.active, "target") + ", without " +
+                      cli::counted(missing.size(), "cluster") + ": " +
                       cli::printable(cli::listed(missing, 20), 2000),
                   {{"job", job}, {"targets", counts.active}, {"missing_clusters", missing.size()}});
     };
     options.on_failed = [log](const std::string& job, const JobTargetCounts& counts,
                               const std::string& example) {
         log.write(warning, Event::targets_failed,
-                  "job " + job + ": " + plural(counts.failed, "target") +
+                  "job " + job + ": " + cli::counted(counts.failed, "target") +
                       " cannot be scraped, such as " + example,
                   {{"job", job}, {"targets", counts.failed}});
     };
@@ -363,7 +361,7 @@ void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>&
 }
 
 std::string Program::status_line() const {
-    return "serves " + plural(jobs_.count(), "job") + " at " + http::url_of(*server_) +
+    return "serves " + cli::counted(jobs_.count(), "job") + " at " + http::url_of(*server_) +
            (trouble_.empty() ? "" : "; the last change of the configuration is refused");
 }
 
@@ -371,7 +369,7 @@ void Program::log_changes(const std::vector<std::string>& removed) {
     const JobChanges& changes = jobs_.changes();
     const std::size_t jobs = jobs_.count();
     log_.write(k8s_sd::LogLevel::info, Event::config_applied,
-               "applied: " + plural(jobs, "job") +
+               "applied: " + cli::counted(jobs, "job") +
                    (configured_ ? part(changes.added, "added") : "") +
                    part(changes.changed, "changed") +
                    part(configured_ ? changes.removed : removed, "removed"),
@@ -394,7 +392,7 @@ void Program::on_clusters(const k8s_sd::InventoryDiff& diff,
         removed.push_back(cli::printable(cli::name_of(cluster), 200));
     log_.write(
         k8s_sd::LogLevel::info, Event::clusters_changed,
-        "ClusterProfiles: " + plural(servers.size(), "usable cluster") +
+        "ClusterProfiles: " + cli::counted(servers.size(), "usable cluster") +
             part(updated, "new or changed") + part(removed, "removed"),
         {{"clusters", servers.size() + profiles_.unusable().size()}, {"usable", servers.size()}});
     // First those that go: else their targets would wait for the lists of new ones.

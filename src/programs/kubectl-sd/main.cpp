@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -39,10 +40,18 @@ std::string encoded(const std::string& text) {
     return result;
 }
 
+const json::array& array_in(const json::object& answer, const std::string& name) {
+    const json::value* value = answer.if_contains(name);
+    const json::array* array = value ? value->if_array() : nullptr;
+    if (!array) throw std::runtime_error("its answer has no " + name);
+    return *array;
+}
+
 cli::ExitStatus why(const Question& question) {
     const std::string object = object_name(question);
     Questions questions(question, "/api/ui/object?q=" + encoded(object),
                         [](ClusterAnswer& cluster, const json::object& answer) {
+                            array_in(answer, "jobs");
                             cluster.answer = answer;
                             return std::string();
                         });
@@ -68,7 +77,7 @@ cli::ExitStatus targets(const Question& question) {
     for (const std::string& job : question.words) url += "&job=" + encoded(job);
     if (!question.ns.empty()) url += "&namespace=" + encoded(question.ns);
     Questions questions(question, url, [url](ClusterAnswer& cluster, const json::object& answer) {
-        const json::array& page = answer.at("rows").as_array();
+        const json::array& page = array_in(answer, "rows");
         cluster.rows.insert(cluster.rows.end(), page.begin(), page.end());
         const json::value* next = answer.if_contains("next");
         const json::string* after = next ? next->if_string() : nullptr;
@@ -118,6 +127,13 @@ int ask(const cli::CommandLine& command, const std::vector<std::string>& argumen
     return cli::run_program(command, static_cast<int>(pointers.size()), pointers.data(), body);
 }
 
+int print(const std::string& text) {
+    return ask({.program = "kubectl-sd", .about = {}, .sections = {}}, {}, [&] {
+        std::cout << text;
+        return cli::exit_fine;
+    });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -133,14 +149,8 @@ int main(int argc, char** argv) {
     }
     if (command == "check") return run_discover("--check", arguments);
     if (command == "rbac") return run_discover("--print-rbac", arguments);
-    if (command == "--help" || command == "help") {
-        std::cout << help;
-        return cli::exit_fine;
-    }
-    if (command == "--version") {
-        std::cout << "kubectl-sd (k8s_sd) " K8S_SD_VERSION << std::endl;
-        return cli::exit_fine;
-    }
+    if (command == "--help" || command == "-h" || command == "help") return print(help);
+    if (command == "--version") return print("kubectl-sd (k8s_sd) " K8S_SD_VERSION "\n");
     std::cerr << "kubectl-sd: "
               << (command.empty() ? std::string("needs a command") : "unknown command " + command)
               << "\n\n"

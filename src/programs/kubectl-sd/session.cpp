@@ -13,6 +13,7 @@
 #include <exception>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -103,23 +104,20 @@ void Session::on_ready(const HttpServer::Reply& reply) {
     }
     if (in_time()) return wait();
     std::string text = "not everything has been listed in time:";
-    // The texts of servers are in it.
     std::istringstream lines(reply.body ? *reply.body : std::string());
-    for (std::string line; std::getline(lines, line);) {
-        text += '\n' + cli::printable(line, 2000);
-    }
-    fail(std::move(text));
+    for (std::string line; std::getline(lines, line);) text += '\n' + line;
+    fail(text);
 }
 
 void Session::on_reply(const HttpServer::Reply& reply) {
     boost::system::error_code invalid;
     const json::value parsed = json::parse(reply.body ? *reply.body : std::string("{}"), invalid);
-    if (reply.status != 200 || !parsed.is_object()) {
-        const std::string other =
-            from_ + " is no k8s-sd: it answers with status " + std::to_string(reply.status);
-        return fail(cli::printable(error_in(parsed).value_or(other), 2000));
-    }
-    const json::object& answer = parsed.as_object();
+    if (reply.status != 200) return fail(error_in(parsed).value_or(refusal(reply)));
+    if (!parsed.is_object()) return fail(from_ + " is no k8s-sd: its answer is no JSON object");
+    use(parsed.get_object());
+}
+
+void Session::use(const json::object& answer) {
     const json::value* flag = answer.if_contains("complete");
     const bool complete = flag && *flag == true;
     // Tables of targets are made after the first question.
@@ -128,10 +126,31 @@ void Session::on_reply(const HttpServer::Reply& reply) {
     if (!program_ && may_be_found_later(answer) && in_time()) {
         return wait(std::chrono::milliseconds(500));
     }
-    url_ = on_answer_(answer);
-    if (!url_.empty()) return wait();
+    std::string next;
+    try {
+        next = on_answer_(answer);
+    } catch (const std::runtime_error& e) {
+        return fail(from_ + " is no k8s-sd: " + e.what());
+    }
+    if (next == url_) return fail(from_ + " is no k8s-sd: it repeats a page of its answer");
+    url_ = std::move(next);
+    if (!url_.empty()) return program_ || in_time() ? wait() : fail_late();
     answered_ = true;
     end();
+}
+
+/// An answer that has no error in JSON.
+std::string Session::refusal(const HttpServer::Reply& reply) const {
+    const std::string body = reply.body ? *reply.body : std::string();
+    const std::string status = std::to_string(reply.status);
+    // Those of k8s-sd are plain text.
+    if (reply.status == 404 || body.empty() || body.starts_with('<')) {
+        return from_ + " is no k8s-sd: it answers with status " + status;
+    }
+    std::string text = from_ + ": status " + status + ": ";
+    text += cli::printable(std::string_view(body).substr(0, body.find('\n')), 200);
+    if (reply.status == 401) text += "; --token-file FILE has the token";
+    return text;
 }
 
 /// Asks the running k8s-sd.
@@ -143,7 +162,7 @@ void Session::ask_there(HttpServer::Respond respond) {
     // come after the end: it says what is missing.
     timer_.expires_at(std::max(end_, std::chrono::steady_clock::now() + timeout_));
     timer_.async_wait([this](boost::system::error_code ec) {
-        if (!ec) fail(cli::printable(from_ + " has not answered in time", 2000));
+        if (!ec) fail_late();
     });
     const auto on_response = [this,
                               respond = std::move(respond)](const std::exception_ptr& problem) {
@@ -155,7 +174,7 @@ void Session::ask_there(HttpServer::Respond respond) {
         try {
             std::rethrow_exception(problem);
         } catch (const std::exception& e) {
-            fail(cli::printable(from_ + ": " + k8s_sd::in_words(e), 2000));
+            fail(from_ + ": " + k8s_sd::in_words(e));
         }
     };
     boost::asio::co_spawn(io_, client_->get(no_tag_, reply_),
@@ -175,9 +194,16 @@ void Session::ask_program(std::string_view url, const HttpServer::Respond& respo
                        respond);
 }
 
-void Session::fail(std::string text) {
+void Session::fail_late() { fail(from_ + " has not answered in time"); }
+
+/// \param text  may have the texts of servers
+void Session::fail(const std::string& text) {
     if (!on_end_) return;
-    error_ = std::move(text);
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (!error_.empty()) error_ += '\n';
+        error_ += cli::printable(line, 2000);
+    }
     end();
 }
 

@@ -21,6 +21,7 @@ namespace kubectl_sd {
 class Session {
  public:
     /// \return the next URL, or an empty text after the last answer
+    /// \throws std::runtime_error  what the answer lacks
     using OnAnswer = std::function<std::string(const boost::json::object&)>;
 
     /// \param url  what to ask, such as "/api/ui/object?q=web"
@@ -42,11 +43,14 @@ class Session {
     void on_timer();
     void on_ready(const http::HttpServer::Reply&);
     void on_reply(const http::HttpServer::Reply&);
+    void use(const boost::json::object& answer);
+    std::string refusal(const http::HttpServer::Reply&) const;
     void ask_program(std::string_view url, const http::HttpServer::Respond&);
     void ask_there(http::HttpServer::Respond);
     void start_timeout();
     bool in_time() const { return std::chrono::steady_clock::now() < end_; }
-    void fail(std::string text);
+    void fail(const std::string& text);
+    void fail_late();
     void end();
 
     boost::asio::io_context& io_;

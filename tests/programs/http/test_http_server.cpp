@@ -239,25 +239,66 @@ TEST_CASE("HttpServer: silence and slowness end a connection") {
     CHECK(client.rest().empty());
 }
 
+namespace {
+
+void echo_or_deny(const HttpServer::Request& request, const HttpServer::Respond& respond) {
+    if (request.path == "/denied") return respond(text_reply(401, "a token is needed"));
+    echo(request, respond);
+}
+
+/// A client that keeps its connection between requests.
+class IdleClient : public Client {
+ public:
+    explicit IdleClient(const Running& server, const std::string& path = "/") : Client(server) {
+        ask(path);
+    }
+    void ask(const std::string& path) {
+        send(get(path));
+        constexpr std::string_view length = "Content-Length: ";
+        const std::string text = head();
+        body(std::stoul(text.substr(text.find(length) + length.size())));
+    }
+};
+
+/// Responds to the first request when the test wants it.
+class Holding {
+ public:
+    HttpServer::Handler handler() {
+        return [this](const HttpServer::Request&, const HttpServer::Respond& respond) {
+            if (!std::exchange(held_, true)) return first_.set_value(respond);
+            respond(text_reply(200, "at once"));
+        };
+    }
+    HttpServer::Respond first() { return first_.get_future().get(); }
+
+ private:
+    bool held_ = false;
+    std::promise<HttpServer::Respond> first_;
+};
+
+}  // namespace
+
 TEST_CASE("HttpServer: beyond the limit of connections clients are refused in words, and admitted "
           "when there is room") {
-    Running server(echo, {.connections = 1});
-    {
-        Client first(server);
-        first.send(get("/"));
-        first.head();
-        const std::string refusal = Client(server).rest();
-        CHECK(refusal.starts_with("HTTP/1.1 503"));
-        CHECK(refusal.ends_with("\r\n\r\ntoo many clients connected\r\n"));
-        first.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-        first.rest();
-    }
+    Holding holding;
+    Running server(holding.handler(), {.connections = 1});
+    Client first(server);
+    first.send(get("/"));
+    auto respond = holding.first();
+    const std::string refusal = Client(server).rest();
+    CHECK(refusal.starts_with("HTTP/1.1 503"));
+    CHECK(refusal.ends_with("\r\n\r\ntoo many clients connected\r\n"));
+    std::exchange(respond, nullptr)(text_reply(200, "done"));
+    first.head();
+    CHECK(first.body(4) == "done");
+    // The first connection becomes idle soon after its response.
     std::string answer;
     while (!answer.starts_with("HTTP/1.1 200")) {
         Client next(server);
         next.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
         answer = next.rest();
     }
+    CHECK(first.rest().empty());
 }
 
 TEST_CASE("HttpServer: stop() ends idle connections, and others after their answer") {
@@ -298,22 +339,67 @@ TEST_CASE("HttpServer: who does not take an answer does not keep the server from
     CHECK(client.rest().size() < body->size());
 }
 
-TEST_CASE("HttpServer: who has never asked makes room for others, the oldest first") {
-    Running server(echo, {.connections = 2});
-    Client asked(server);
-    asked.send(get("/"));
-    asked.head();
-    asked.body(6);
+TEST_CASE("HttpServer: new clients make room for others, the oldest first") {
+    Holding holding;
+    Running server(holding.handler(), {.connections = 2});
+    Client asking(server);
+    asking.send(get("/"));
+    auto respond = holding.first();
     Client silent(server);
-    Client next(server);
+    const IdleClient next(server);
     CHECK(silent.rest().empty());
-    next.send(get("/next"));
-    next.head();
-    CHECK(next.body(10) == "GET /next?");
-    // Both have sent their requests now.
-    CHECK(Client(server).rest().starts_with("HTTP/1.1 503"));
-    asked.send(get("/"));
-    CHECK(asked.head().starts_with("HTTP/1.1 200"));
+    std::exchange(respond, nullptr)(text_reply(200, "done"));
+    CHECK(asking.head().starts_with("HTTP/1.1 200"));
+}
+
+TEST_CASE("HttpServer: an idle client makes room for others, the one that is idle for the longest "
+          "time first") {
+    Running server(echo, {.connections = 2});
+    IdleClient first(server);
+    IdleClient second(server);
+    first.ask("/again");
+    const IdleClient next(server);
+    CHECK(second.rest().empty());
+    first.ask("/again");
+}
+
+TEST_CASE("HttpServer: a client whose request was refused makes room before all others") {
+    Running server(echo_or_deny, {.connections = 3});
+    IdleClient idle(server);
+    IdleClient refused(server, "/denied");
+    Client silent(server);
+    silent.send("GET ");  // not complete
+    IdleClient probe(server, "/livez");
+    CHECK(refused.rest().empty());
+    silent.send("/ HTTP/1.1\r\nHost: a\r\n\r\n");
+    CHECK(silent.head().starts_with("HTTP/1.1 200"));
+    idle.ask("/again");
+    probe.ask("/livez");
+}
+
+TEST_CASE("HttpServer: refused clients that take no response make room") {
+    Running server(
+        [](const HttpServer::Request& request, const HttpServer::Respond& respond) {
+            if (request.path == "/livez") return echo(request, respond);
+            respond(text_reply(403, std::string(20'000'000, 'x')));
+        },
+        {.connections = 1});
+    Client refused(server);
+    refused.send(get("/"));
+    refused.head();
+    const IdleClient probe(server, "/livez");
+}
+
+TEST_CASE("HttpServer: many idle clients do not displace a new one") {
+    Running server(echo, {.connections = 4});
+    IdleClient first(server);
+    IdleClient second(server);
+    Client silent(server);
+    const IdleClient third(server);
+    const IdleClient fourth(server);
+    CHECK(first.rest().empty());
+    silent.send(get("/"));
+    CHECK(silent.head().starts_with("HTTP/1.1 200"));
 }
 
 TEST_CASE("HttpServer: who never asks has less time than who asks now and then") {

@@ -122,5 +122,5 @@ TEST_CASE(
     alone.collectors.clear();
     CHECK(notes.check(alone).empty());
     CHECK(notes.check(alone) ==
-          "1 targets are allocated to no collector: a (1); there is no collector");
+          "1 target is allocated to no collector: a (1); there is no collector");
 }

@@ -307,7 +307,7 @@ class Collectors(unittest.TestCase):
             self.check_refusal(server, 401, get.format("localhost"))
         with serving_file(SAME, "--collectors", 1, "--max-connections", 1) as (server, _), \
                 socket.create_connection(("127.0.0.1", server.port)) as only:
-            only.sendall(get.format("localhost").encode())
+            only.sendall(b"GET /v1/watch?job=one HTTP/1.1\r\nHost: localhost\r\n\r\n")
             self.assertTrue(only.recv(1))
             self.check_refusal(server, 503, get.format("localhost"))
 

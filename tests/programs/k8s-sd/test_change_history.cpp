@@ -112,7 +112,7 @@ TEST_CASE("ChangeRecorder: a first list, and many changes at a time, are one ent
     recorder.finish(false, unknown);
     const auto changes = history.since(0, 10);
     REQUIRE(changes.size() == 2);
-    CHECK(changes[0]->what == "1 targets of a first list");
+    CHECK(changes[0]->what == "1 target of a first list");
     CHECK(changes[1]->what == "5000 targets have come or changed, 0 have gone or changed");
 }
 

@@ -82,6 +82,23 @@ class NeverComplete(JsonHandler):
             {"job": "pods", "complete": False, "not": [], "not_total": 0, "text": "", "in": []}]})
 
 
+class OddK8sSd(JsonHandler):
+    """Answers by the first part of the path."""
+    page = {"complete": True, "rows": [{"job": "a", "state": "active"}]}
+
+    def do_GET(self):
+        kind = self.path.split("/")[1]
+        after = self.path.rpartition("&after=")[2]
+        answers = {"refusing": (403, b"not here\nsecond line"), "page": (502, b"<html>"),
+                   "empty": (503, b""), "list": (200, b"[]"), "text": (200, b"hello"),
+                   "no-rows": (200, b"{\"complete\": true}"),
+                   "wrong-rows": (200, b"{\"complete\": true, \"rows\": 1}")}
+        nexts = {"same": "a", "circle": "b" if after == "a" else "a"}
+        if kind in nexts:
+            return self.reply(200, {**self.page, "next": nexts[kind]})
+        self.reply_bytes(*answers[kind], "text/plain")
+
+
 def url_of(server):
     return server.line_with(r"http://\S+")[0]
 
@@ -353,9 +370,34 @@ class Plugin(unittest.TestCase):
             url = url_of(server)
             refused = run("kubectl-sd", "targets", "--from", url)
             self.assertEqual(refused.returncode, 1)
-            self.assertIn("401", refused.stderr)
+            self.assertRegex(refused.stderr, f"^kubectl-sd: {re.escape(url)}: status 401: a token "
+                                             "is needed here, .*; --token-file FILE has the "
+                                             "token\n$")
             allowed = run("kubectl-sd", "targets", "--from", url, "--token-file", token)
             self.assertEqual((allowed.returncode, allowed.stderr), (0, ""))
+
+    def test_what_is_no_k8s_sd_is_said(self):
+        with server_with(OddK8sSd) as url:
+            for command, kind, text in (
+                    ("targets", "refusing", ": status 403: not here"),
+                    ("targets", "page", " is no k8s-sd: it answers with status 502"),
+                    ("targets", "empty", " is no k8s-sd: it answers with status 503"),
+                    ("targets", "list", " is no k8s-sd: its answer is no JSON object"),
+                    ("targets", "text", " is no k8s-sd: its answer is no JSON object"),
+                    ("targets", "no-rows", " is no k8s-sd: its answer has no rows"),
+                    ("targets", "wrong-rows", " is no k8s-sd: its answer has no rows"),
+                    ("why", "no-rows", " is no k8s-sd: its answer has no jobs"),
+                    ("targets", "same", " is no k8s-sd: it repeats a page of its answer")):
+                with self.subTest(command=command, kind=kind):
+                    result = run("kubectl-sd", command, "web", "--from", f"{url}/{kind}")
+                    self.assertEqual((result.returncode, result.stdout, result.stderr),
+                                     (1, "", f"kubectl-sd: {url}/{kind}{text}\n"))
+
+    def test_pages_do_not_come_for_longer_than_the_timeout(self):
+        with server_with(OddK8sSd) as url:
+            result = run("kubectl-sd", "targets", "--from", url + "/circle", "--timeout", "0.5")
+        self.assertEqual((result.returncode, result.stdout, result.stderr),
+                         (1, "", f"kubectl-sd: {url}/circle has not answered in time\n"))
 
     def test_nothing_answers_at_the_url(self):
         for url, text in (("http://127.0.0.1:1", "http://127.0.0.1:1: connection refused"),
@@ -414,7 +456,13 @@ scrape_configs:
             self.assertEqual(result.returncode, 2)
             self.assertIn(text, result.stderr)
             self.assertEqual(result.stdout, "")
-        self.assertEqual(run("kubectl-sd", "--help").returncode, 0)
+        helped = run("kubectl-sd", "--help")
+        self.assertEqual((helped.returncode, helped.stderr), (0, ""))
+        self.assertTrue(helped.stdout.startswith("Usage: kubectl sd COMMAND"))
+        for form in ("-h", "help"):
+            self.assertEqual(run("kubectl-sd", form).stdout, helped.stdout)
+        self.assertEqual(run("kubectl-sd", "why", "-h").stdout,
+                         run("kubectl-sd", "why", "--help").stdout)
         self.assertRegex(run("kubectl-sd", "--version").stdout,
                          r"^kubectl-sd \(k8s_sd\) \d+\.\d+\.\d+\n$")
         self.assertIn("Usage: kubectl-sd why", run("kubectl-sd", "why", "--help").stdout)
@@ -458,8 +506,11 @@ scrape_configs:
     def test_output_that_cannot_be_written_is_an_error(self):
         with file_with(JOBS) as config, open("/dev/full", "w") as full:
             for name, *words in (("kubectl-sd", "targets", "--sim", "--config", config),
-                                 ("k8s-sd", "--config", config, "--check")):
-                with self.subTest(name):
+                                 ("k8s-sd", "--config", config, "--check"),
+                                 ("kubectl-sd", "--help"), ("kubectl-sd", "--version"),
+                                 ("kubectl-sd", "why", "--help"), ("k8s-sd", "--help"),
+                                 ("k8s-sd", "--version"), ("discover", "--help")):
+                with self.subTest(name, words=words):
                     result = subprocess.run(harness.command(name, words), stdout=full,
                                             stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
                     self.assertEqual(result.returncode, 1)

@@ -1,6 +1,8 @@
 #include "jobs/left_out.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <set>
+#include <string>
 
 using k8s_sd_program::LeftOut;
 
@@ -9,6 +11,7 @@ TEST_CASE("LeftOut: a job with mistakes is left out, another one is not there") 
     CHECK_FALSE(left_out.empty());
     CHECK(left_out.why("b") == "job b is left out: p.yml:3: x: no\np.yml:4: y: neither");
     CHECK_FALSE(left_out.why("c"));
+    CHECK(left_out.names() == std::set<std::string>{"b"});
     CHECK(left_out.lines() ==
           "job b is left out: p.yml:3: x: no\njob b is left out: p.yml:4: y: neither\n");
 }

@@ -154,6 +154,12 @@ class Units(unittest.TestCase):
         self.assert_options_exist(unit("k8s-sd-follow@.service")["ExecStart"][0],
                                   options_in(run("k8s-sd", "follow", "--help").stdout))
 
+    def test_each_instance_that_follows_has_a_directory_of_its_own(self):
+        found = unit("k8s-sd-follow@.service")
+        folder, = found["StateDirectory"]
+        self.assertTrue(folder.endswith("/%i"))
+        self.assertIn(f" --write-dir %S/{folder} ", found["ExecStart"][0])
+
     def test_both_units_have_this_fence(self):
         for name in ("k8s-sd.service", "k8s-sd-follow@.service"):
             found = unit(name)

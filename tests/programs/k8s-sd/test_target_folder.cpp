@@ -67,6 +67,22 @@ TEST_CASE("file_name_of: different names have different files, which are not hid
     CHECK(file_name_of("*[?\n\xC3\xA4") == "%2A%5B%3F%0A%C3%A4.json");
 }
 
+TEST_CASE("file_name_of: a name too long for a file ends in its hash") {
+    const std::string longest(250, 'x');
+    CHECK(file_name_of(longest) == longest + ".json");
+    const std::string name = longest + "x";
+    const std::string file = file_name_of(name);
+    CHECK(file.starts_with(std::string(233, 'x') + "~"));
+    CHECK(file.ends_with(".json"));
+    CHECK(file.size() <= 255);
+    CHECK(file != file_name_of(name + "x"));
+    CHECK(job_name_of(file).empty());
+    const Folder folder;
+    const TargetFolder targets(folder.path());
+    CHECK(targets.write(file, "[]"));
+    CHECK(folder.text(file) == "[]");
+}
+
 TEST_CASE("job_name_of: the name of a file names its job") {
     for (const char* name : {"pods", "serviceMonitor/shop/a b/0", "a%2Fb", "..", ".hidden",
                              "A-z_0.9", "*[?\n\xC3\xA4", "a.json", "%"}) {

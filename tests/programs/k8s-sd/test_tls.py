@@ -454,16 +454,29 @@ class Metrics(unittest.TestCase):
             self.assertEqual(metric("refused_connections_total"), 0)
 
     def test_who_is_beyond_a_limit_is_counted(self):
-        with serving("--max-connections", 1) as server, \
-                contextlib.closing(server.connect()) as connection:
-            connection.request("GET", "/livez")
-            connection.getresponse().read()
-            self.assertTrue(server.raw(b"").startswith(b"HTTP/1.1 503 "))
-            connection.request("GET", "/metrics")
-            text = connection.getresponse().read().decode()
-            self.assertIn("\nk8s_sd_program_refused_connections_total 1\n", text)
-            self.assertIn("\nk8s_sd_program_connections 1\n", text)
+        with serving("--max-connections", 2) as server:
+            with contextlib.ExitStack() as clients:
+                for _ in range(2):
+                    client = clients.enter_context(contextlib.closing(server.connect()))
+                    client.request("GET", "/v1/watch?job=one")
+                    stream = clients.enter_context(client.getresponse())
+                    self.assertEqual(stream.status, 200)
+                self.assertTrue(server.raw(b"").startswith(b"HTTP/1.1 503 "))
+            while (answer := server.ask("/metrics"))[0] == 503:  # until the streams have ended
+                pass
+            self.assertRegex(text := answer[1],
+                             r"\nk8s_sd_program_refused_connections_total [1-9]\d*\n")
             self.assertNotIn("certificate", text)
+
+    def test_clients_without_a_token_keep_no_place_from_a_probe(self):
+        with file_with("token", "token") as path, \
+                serving("--list-token-file", path, "--max-connections", 2) as server, \
+                contextlib.ExitStack() as stack:
+            for _ in range(4):
+                refused = stack.enter_context(contextlib.closing(server.connect()))
+                refused.request("GET", "/sd/one")
+                self.assertEqual(refused.getresponse().status, 401)
+            self.assertEqual(server.status("/livez"), 200)
 
 
 class CommandLine(unittest.TestCase):
@@ -511,7 +524,10 @@ class CommandLine(unittest.TestCase):
                     client = clients.enter_context(contextlib.closing(server.connect()))
                     client.request("GET", "/livez")
                     client.getresponse().read()
-                self.assertTrue(server.raw(b"").startswith(b"HTTP/1.1 503 "))
+                # The oldest one makes room.
+                text = server.ask("/metrics")[1]
+                self.assertIn("\nk8s_sd_program_connections 300\n", text)
+                self.assertIn("\nk8s_sd_program_refused_connections_total 1\n", text)
 
     def test_names_of_hosts_may_be_listened_at(self):
         with running("k8s-sd", "--sim", "--listen", "localhost:0") as program:

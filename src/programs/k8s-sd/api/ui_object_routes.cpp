@@ -3,6 +3,7 @@
 #include "api/api_reply.hpp"
 #include "api/object_question.hpp"
 #include "api/owner_parameters.hpp"
+#include "cli/terminal_text.hpp"
 #include "jobs/job_walk.hpp"
 #include "jobs/job_yaml.hpp"
 #include "table/json_writer.hpp"
@@ -106,9 +107,7 @@ class ObjectAnswer {
 
     std::string in_words(const std::string& name, const KnownJob& job,
                          std::size_t discovered) const {
-        const auto targets = [](std::size_t number) {
-            return std::to_string(number) + (number == 1 ? " target" : " targets");
-        };
+        const auto targets = [](std::size_t number) { return cli::counted(number, "target"); };
         const std::string rest = job.why_incomplete ? "; " + *job.why_incomplete : std::string();
         if (found_.in_total != 0) {
             std::string text = "In job " + name + ": " + targets(found_.in_total);

@@ -156,7 +156,7 @@ void answer_target(const ServedJobs& jobs, const TargetAllocator& allocator,
     const WantedTarget wanted{read_id(given.text_or("id", "")), given.text_or("object", ""),
                               given.text_or("address", "")};
     if (job.empty() || !(given.text("id") || (given.text("object") && given.text("address")))) {
-        throw BadRequest("job and id say which target, or job, object and address");
+        throw BadRequest("job and id, or job, object and address, are required");
     }
     require_job(jobs, job);
     const auto answer = std::make_shared<HttpServer::Reply>(no_target(wanted.object));

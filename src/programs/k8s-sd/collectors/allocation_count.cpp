@@ -1,5 +1,6 @@
 #include "collectors/allocation_count.hpp"
 
+#include "cli/terminal_text.hpp"
 #include "jobs/job_walk.hpp"
 
 #include <boost/asio/post.hpp>
@@ -27,7 +28,8 @@ std::string unassigned_line(const AllocationMetrics& counts) {
         targets += job.unassigned;
         jobs += (jobs.empty() ? "" : ", ") + name + " (" + std::to_string(job.unassigned) + ")";
     }
-    std::string line = std::to_string(targets) + " targets are allocated to no collector: " + jobs;
+    std::string line = cli::counted(targets, "target") + (targets == 1 ? " is" : " are") +
+                       " allocated to no collector: " + jobs;
     if (counts.collectors.empty()) return line + "; there is no collector";
     return line + "; no collector runs on their node, or they have no node; with "
                   "--allocation-fallback they are allocated by consistent hashing";

@@ -148,6 +148,8 @@ void ListFiles::follow(const ServedJobs& jobs) {
         asio::post(place_->worker, [writer] { writer->ask(); });
     }
     writers_.swap(writers);
+    // A file does not always have the whole name of its job.
+    for (const std::string& name : jobs.left_out().names()) files.insert(file_name_of(name));
     asio::post(place_->worker, [place = place_, old = std::move(writers), files = std::move(files),
                                 left_out = jobs.left_out()]() mutable {
         for (const auto& [job, writer] : old) {

@@ -2,11 +2,15 @@
 
 #include "cli/command_line.hpp"
 
+#define XXH_INLINE_ALL  // the header is the whole library
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <fstream>
 #include <iterator>
@@ -20,6 +24,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view suffix = ".json";
+constexpr std::size_t max_file_name = 255;  // bytes, in the file systems of Linux
+constexpr char hash_mark = '~';             // in no other name
 /// Agents run as other users; the mode of the folder restricts access.
 constexpr mode_t for_all_to_read = 0644;
 
@@ -83,6 +89,14 @@ std::string why_unusable(const fs::path& folder, const std::error_code& ec) {
            (lacks_parent ? "; the parent directory must exist" : "");
 }
 
+std::string with_hash(std::string file) {
+    std::array<char, 16> digits{};
+    const std::uint64_t hash = XXH64(file.data(), file.size(), 0);
+    const auto end = std::to_chars(digits.begin(), digits.end(), hash, 16).ptr;
+    file.resize(max_file_name - suffix.size() - 1 - digits.size());
+    return (file += hash_mark).append(digits.begin(), end);
+}
+
 int digit_of(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
@@ -104,6 +118,7 @@ std::string file_name_of(std::string_view name) {
             ((file += '%') += digits[byte >> 4U]) += digits[byte & 0xFU];
         }
     }
+    if (file.size() + suffix.size() > max_file_name) file = with_hash(std::move(file));
     return file.append(suffix);
 }
 
@@ -112,6 +127,7 @@ std::string job_name_of(std::string_view file) {
     file.remove_suffix(suffix.size());
     std::string name;
     for (std::size_t i = 0; i < file.size(); ++i) {
+        if (file[i] == hash_mark) return {};
         if (file[i] != '%') {
             name += file[i];
             continue;

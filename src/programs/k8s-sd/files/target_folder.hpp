@@ -9,10 +9,11 @@
 namespace k8s_sd_program {
 
 /// "serviceMonitor/shop/web" becomes "serviceMonitor%2Fshop%2Fweb.json": different names map to
-/// different files, none of them hidden.
+/// different files, none of them hidden. A name too long for a file ends in its hash.
 std::string file_name_of(std::string_view name);
 
-/// The name of the job; the inverse of file_name_of(). Empty: the file belongs to no job.
+/// The name of the job; the inverse of file_name_of(). Empty: the file belongs to no job, or has a
+/// hash in its name.
 std::string job_name_of(std::string_view file);
 
 /// A folder with files for file_sd_configs. Files are replaced atomically. Drafts are in its
@@ -21,7 +22,7 @@ std::string job_name_of(std::string_view file);
 /// the program's own files after a restart. Blocks; not thread-safe.
 class TargetFolder {
  public:
-    /// Creates the folder if it is missing; its parent must exist.
+    /// Creates the folder if it does not exist; its parent must exist.
     /// \throws cli::Unusable if it is not a folder, not writable, or used by another process
     explicit TargetFolder(std::filesystem::path);
     ~TargetFolder();

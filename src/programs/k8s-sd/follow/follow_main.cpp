@@ -40,7 +40,7 @@ struct FollowOptions {
 cli::Section follow_options(FollowOptions& o) {
     cli::Section section{
         "Follow",
-        {{"--write-dir", "DIR", "where the files are, for file_sd_configs; made if it is missing",
+        {{"--write-dir", "DIR", "where the files are, for file_sd_configs; created if missing",
           cli::text(o.folder), true},
          {"--wait", "SECONDS", "how long a request waits for a change, 1 to 300 (default 60)",
           [&](Text v) {
@@ -66,7 +66,7 @@ cli::Section client_options(FollowOptions& o) {
         return [&path](Text v) { path = cli::readable_file(v); };
     };
     return {"Credentials and trust",
-            {{"--ca-file", "FILE", "the authorities that sign servers (default: the system's)",
+            {{"--ca-file", "FILE", "trusted CA certificates (default: the system's)",
               file(o.client.ca_file)},
              {"--client-cert", "FILE", "the client's certificate, PEM", file(o.client.cert_file)},
              {"--client-key", "FILE", "its key", file(o.client.key_file)},
@@ -84,9 +84,9 @@ cli::CommandLine command_line(FollowOptions& o) {
                            "a list; its job names the file, or NAME=URL does; there may be "
                            "several",
                            [&](Text v) { o.sources.push_back(read_list_source(v)); }, true},
-            .notes = "Whatever a server answers that is no list, or if it does not answer, the "
-                     "file is\nunchanged. Exit status: 0 ended by SIGINT or SIGTERM, 2 unusable "
-                     "arguments, 1 anything else.\n",
+            .notes = "If the server does not respond with a list, the file stays unchanged. Exit "
+                     "status: 0 ended\nby SIGINT or SIGTERM, 2 unusable arguments, 1 anything "
+                     "else.\n",
             .print_error = cli::error_writer("k8s-sd follow", o.log)};
 }
 

@@ -22,6 +22,12 @@ LeftOut::LeftOut(const std::vector<k8s_sd::ScrapeConfigFailure>& failures) {
     }
 }
 
+std::set<std::string> LeftOut::names() const {
+    std::set<std::string> names;
+    for (const auto& [job, mistakes] : jobs_) names.insert(job);
+    return names;
+}
+
 std::optional<std::string> LeftOut::why(std::string_view job) const {
     const auto it = jobs_.find(job);
     if (it != jobs_.end()) return with_job(job, it->second);

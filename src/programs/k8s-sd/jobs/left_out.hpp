@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ class LeftOut {
     explicit LeftOut(const std::vector<k8s_sd::ScrapeConfigFailure>&);
 
     bool empty() const noexcept { return jobs_.empty() && unnamed_.empty(); }
+    std::set<std::string> names() const;
     /// Why the job is left out, in words; nullopt: the configuration has no such job. A mistake
     /// without a job's name may belong to any job.
     /// \param job  not among the valid jobs of the configuration

@@ -380,8 +380,7 @@ std::string ServedJobs::failed_targets() const {
     for (const auto& [name, entry] : jobs_) {
         const std::size_t failed = entry.job->counts().failed;
         if (failed == 0) continue;
-        text += "job " + name + ": " + std::to_string(failed) +
-                (failed == 1 ? " target" : " targets") +
+        text += "job " + name + ": " + cli::counted(failed, "target") +
                 " cannot be scraped; /api/ui/targets?state=failed has the reasons\n";
     }
     return text;

@@ -1,5 +1,6 @@
 #include "monitors/idle_monitors.hpp"
 
+#include "cli/terminal_text.hpp"
 #include "jobs/job_walk.hpp"
 #include "monitors/target_advice.hpp"
 
@@ -32,7 +33,7 @@ std::string IdleMonitors::lines(const ServedJobs& jobs) const {
                     (is_known ? reason->second : "/api/ui/monitor?job= has the reason") + "\n";
         }
     }
-    if (more > 0) text += std::to_string(more) + " more jobs of monitors have no targets\n";
+    if (more > 0) text += cli::counted(more, "more job") + " of monitors without targets\n";
     look(jobs, std::move(wanted));
     return text;
 }

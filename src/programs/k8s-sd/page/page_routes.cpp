@@ -1,5 +1,6 @@
 #include "page/page_routes.hpp"
 
+#include "cli/terminal_text.hpp"
 #include "lists/list_body.hpp"
 #include "page/page_files.hpp"
 #include "serve/list_routes.hpp"
@@ -62,7 +63,7 @@ class PageFile {
 std::string in_words(const ServedJobs& jobs) {
     std::string text = "k8s-sd\n\n";
     for (const auto& [name, job] : jobs.metrics()) {
-        text += name + ": " + std::to_string(job.targets.active) + " targets, " +
+        text += name + ": " + cli::counted(job.targets.active, "target") + ", " +
                 std::to_string(job.targets.dropped) + " dropped, " +
                 std::to_string(job.targets.failed) + " failed" +
                 (job.complete ? "" : "; not complete yet") + "\n";

@@ -1,5 +1,6 @@
 #include "table/change_recorder.hpp"
 
+#include "cli/terminal_text.hpp"
 #include "lists/listed_target.hpp"
 #include "table/target_json.hpp"
 
@@ -82,7 +83,7 @@ void ChangeRecorder::finish(bool full, const WhyGone& why_gone) {
 TargetChange ChangeRecorder::all_in_one(bool first) const {
     if (first) {
         return {.kind = "added",
-                .what = std::to_string(started_.total) + " targets of a first list"};
+                .what = cli::counted(started_.total, "target") + " of a first list"};
     }
     return {.kind = "changed",
             .what = std::to_string(started_.total) + " targets have come or changed, " +
