@@ -10,7 +10,9 @@
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
+#include <openssl/ssl.h>
 #include <atomic>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -106,6 +108,16 @@ TEST_CASE("ApiServer: with a certificate it speaks TLS and can ask clients for t
         stream.lowest_layer().connect(loopback(port));
         stream.handshake(ssl::stream_base::client);
         CHECK(get(stream, "/api/v1/pods").find("PodList") != std::string::npos);
+        // It has issued a session ticket, and accepts it.
+        const std::unique_ptr<SSL_SESSION, decltype(&SSL_SESSION_free)> session(
+            SSL_get1_session(stream.native_handle()), SSL_SESSION_free);
+        REQUIRE(SSL_SESSION_is_resumable(session.get()) == 1);
+        ssl::stream<tcp::socket> resumed(context, trust);
+        REQUIRE(SSL_set_session(resumed.native_handle(), session.get()) == 1);
+        resumed.lowest_layer().connect(loopback(port));
+        resumed.handshake(ssl::stream_base::client);
+        CHECK(SSL_session_reused(resumed.native_handle()) == 1);
+        CHECK(get(resumed, "/api/v1/pods").find("PodList") != std::string::npos);
     }
 }
 

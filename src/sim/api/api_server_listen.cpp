@@ -29,6 +29,14 @@ int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* size,
     return SSL_TLSEXT_ERR_OK;
 }
 
+/// One session ticket for each connection, as Go's servers issue. They keep no sessions themselves.
+void issue_tickets(SSL_CTX* context) {
+    static constexpr unsigned char name[] = "k8s_sd sim";
+    SSL_CTX_set_session_id_context(context, name, sizeof name - 1);  // OpenSSL requires one
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_num_tickets(context, 1);
+}
+
 /// Null for plain HTTP. \throws ConfigError
 std::shared_ptr<ssl::context> make_tls_context(const ApiServerOptions& options) {
     if (options.tls_certificate.empty() && options.tls_key.empty()) return nullptr;
@@ -43,6 +51,7 @@ std::shared_ptr<ssl::context> make_tls_context(const ApiServerOptions& options) 
         check("tls_client_ca", ec);
         context->set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert);
     }
+    issue_tickets(context->native_handle());
     if (options.http2 && detail::has_http2()) {
         SSL_CTX_set_alpn_select_cb(context->native_handle(), choose_protocol, nullptr);
     }

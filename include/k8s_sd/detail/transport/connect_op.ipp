@@ -188,6 +188,8 @@ void ConnectOp::secure(const ClientTls& tls, Step next) try {
         return finish(errc::invalid_config, "not a name or address: " + in_quotes(tls.server_name));
     }
     if (route_.offers_http2 && !next) session.offer_http2();
+    session.use_ticket(
+        TlsTickets::of(tls.context->native_handle(), peer_ + '\n' + tls.server_name));
     // Without verification there are no rejections.
     if (SSL_get_verify_mode(session_) != SSL_VERIFY_NONE) explain_rejections(session);
     channel_->handshake(TlsSession::Side::client, [self = shared_from_this(), next](error_code ec) {

@@ -20,6 +20,7 @@
 #include "k8s_sd/detail/transport/tls/tls_contexts.ipp"
 #include "k8s_sd/detail/transport/tls/tls_peer.ipp"
 #include "k8s_sd/detail/transport/tls/tls_session.ipp"
+#include "k8s_sd/detail/transport/tls/tls_tickets.ipp"
 #include "k8s_sd/detail/transport/unreachable.ipp"
 // See has_http2().
 #if defined(K8S_SD_HTTP2)

@@ -245,6 +245,7 @@ std::shared_ptr<asio::ssl::context> make_client_context(const TlsConfig& config,
     if (!config.insecure_skip_verify) trust(context, config, contents.ca, trusted, warning);
     allow_small_keys(context);
     identify(context, config, contents);
+    TlsTickets::enable(context);
     return result;
 }
 

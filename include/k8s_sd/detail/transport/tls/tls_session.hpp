@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/transport/tls/tls_tickets.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -49,6 +50,9 @@ class TlsSession {
     /// The protocol chosen by the server; empty: none.
     std::string_view alpn() const noexcept;
 
+    /// The next handshake offers the ticket, and later ones of the server are stored there.
+    void use_ticket(std::shared_ptr<TlsTicket>);
+
     Result handshake(Side);
     /// Reads the available bytes, up to the size of the buffer.
     Result read(asio::mutable_buffer);
@@ -74,7 +78,11 @@ class TlsSession {
     Result attempt(Call);
     Result explain(int returned);
 
+    void on_handshake_end(const error_code&) noexcept;
+
     std::shared_ptr<Transport> transport_;  // of the outermost session
+    std::shared_ptr<TlsTicket> ticket_;     // null: none; outlives ssl_
+    std::uint64_t offered_ticket_ = 0;      // in the handshake
     std::unique_ptr<SSL, SslFree> ssl_;
     std::function<void(X509_STORE_CTX*)> on_rejection_;
     Result held_back_;  // outcome found by a read after some bytes

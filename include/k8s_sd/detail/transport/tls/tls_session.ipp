@@ -129,10 +129,28 @@ std::string_view TlsSession::alpn() const noexcept {
     return {reinterpret_cast<const char*>(protocol), size};
 }
 
+void TlsSession::use_ticket(std::shared_ptr<TlsTicket> ticket) {
+    ticket_ = std::move(ticket);
+    if (!ticket_) return;
+    TlsTickets::receive(ssl_.get(), *ticket_);
+    offered_ticket_ = ticket_->offer(ssl_.get());
+}
+
 TlsSession::Result TlsSession::handshake(Side side) {
-    return attempt([&](std::size_t&) {
+    const Result result = attempt([&](std::size_t&) {
         return side == Side::client ? SSL_connect(ssl_.get()) : SSL_accept(ssl_.get());
     });
+    if (result.wait == Result::Wait::none) on_handshake_end(result.ec);
+    return result;
+}
+
+void TlsSession::on_handshake_end(const error_code& ec) noexcept {
+    if (offered_ticket_ == 0) return;
+    if (ec) {
+        ticket_->on_failure(offered_ticket_);
+    } else if (SSL_session_reused(ssl_.get()) == 1) {
+        ticket_->on_resumed();
+    }
 }
 
 TlsSession::Result TlsSession::write(asio::const_buffer buffer) {
