@@ -20,8 +20,8 @@ namespace {
 
 std::string running(const std::string& name, const std::string& container_status = "",
                     const std::string& ns = "default") {
-    return R"({"metadata":{"name":")" + name + R"(","namespace":")" + ns +
-           R"(","uid":")" + name + R"("},"spec":{"containers":[
+    return R"({"metadata":{"name":")" + name + R"(","namespace":")" + ns + R"(","uid":")" + name +
+           R"("},"spec":{"containers":[
         {"name":"c","image":"i","ports":[{"name":"http","containerPort":80,"protocol":"TCP"}]}]},
         "status":{"phase":"Running","podIP":"10.0.0.1","containerStatuses":[
         {"name":"c","containerID":"docker://)" +

@@ -177,8 +177,8 @@ const Object* RoleGroups::find(Kind kind, std::string_view ns, std::string_view 
     graph_.record(kind, ns, name, asked);
     // Parts make few lookups, often the same ones for each target.
     const std::size_t begin = generation_.begins.empty() ? 0 : generation_.begins.back();
-    const auto known = std::find(asked.begin() + static_cast<std::ptrdiff_t>(begin), asked.end(),
-                                 asked.back());
+    const auto known =
+        std::find(asked.begin() + static_cast<std::ptrdiff_t>(begin), asked.end(), asked.back());
     if (known != asked.end() - 1) asked.pop_back();
     return watches_.find(kind, ns, name);
 }

@@ -57,8 +57,7 @@ class PodTemplate final : public boost::intrusive_ref_counter<PodTemplate> {
     /// \param ports  moved from
     static boost::intrusive_ptr<const PodTemplate> make(LabelBlockPtr namespace_name,
                                                         Ports& ports) {
-        void* const memory =
-            ::operator new(sizeof(PodTemplate) + ports.size() * sizeof(PodPort));
+        void* const memory = ::operator new(sizeof(PodTemplate) + ports.size() * sizeof(PodPort));
         return new (memory) PodTemplate(std::move(namespace_name), ports);
     }
     ~PodTemplate() { std::destroy(ports().begin(), ports().end()); }
