@@ -152,8 +152,8 @@ class CheckSourcesTest(unittest.TestCase):
                                        ("a.cpp:1: runtime error: overflow\n", "Test Failed.", True),
                                        ("FAILED: 1 == 2\n", "Test Failed.", False),
                                        (report, "Test Passed.", False)):
-            with self.subTest(output[:30], verdict=verdict), tempfile.TemporaryDirectory() as folder:
-                log = pathlib.Path(folder) / "LastTest.log"
+            with self.subTest(output[:30], verdict=verdict), tempfile.TemporaryDirectory() as root:
+                log = pathlib.Path(root) / "LastTest.log"
                 log.write_text(f"1/1 Testing: a\nOutput:\n---\n{output}<end of output>\n"
                                f"Test time = 1 sec\n---\n{verdict}\n", encoding="utf-8")
                 result = subprocess.run([script, "--sanitizer", log], check=False)

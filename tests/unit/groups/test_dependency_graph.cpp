@@ -2,7 +2,9 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -32,6 +34,13 @@ void ask(Graph& graph, Dependent& who, const std::vector<Key>& keys) {
     Graph::Recorded asked;
     for (const auto& [kind, ns, name] : keys) graph.record(kind, ns, name, asked);
     graph.set_dependencies(who, std::move(asked));
+}
+/// Of an object that something depends on.
+std::uint64_t changed_at(Graph& graph, const Key& key) {
+    const auto& [kind, ns, name] = key;
+    Graph::Recorded asked;
+    graph.record(kind, ns, name, asked);
+    return asked.front()->changed_at();
 }
 std::multiset<Dependent*> dependents(const Graph& graph, const Key& key) {
     const auto& [kind, ns, name] = key;
@@ -77,7 +86,7 @@ TEST_CASE("DependencyGraph: what is asked for twice is depended on once") {
     Dependent a;
     ask(graph, a, {pod, node, pod, pod});
     CHECK(dependents(graph, pod) == Set{&a});
-    CHECK(a.asked_for.edges().size() == 2);
+    CHECK(a.asked_for.size() == 2);
     ask(graph, a, {});
     CHECK(graph.empty());
 }
@@ -102,7 +111,7 @@ TEST_CASE("DependencyGraph: it empties itself when the last dependent goes") {
     ask(graph, b, {pod, service});
     ask(graph, a, {});
     CHECK_FALSE(graph.empty());
-    CHECK(a.asked_for.edges().empty());
+    CHECK(a.asked_for.size() == 0);
     ask(graph, b, {});
     CHECK(graph.empty());
 }
@@ -130,15 +139,41 @@ TEST_CASE("DependencyGraph: an object remembers when it changed, as long as some
     CHECK(graph.note_change(Kind::node, "", "a").size() == 2);
     CHECK(graph.note_change(Kind::service, "ns", "a").empty());
     CHECK(graph.now() == 2);
-    for (const auto& edge : a.asked_for.edges()) {
-        CHECK(edge.dependency->kind() == edge.kind);
-        CHECK(edge.dependency->changed_at() == (edge.kind == Kind::pod ? 1 : 2));
-    }
+    CHECK(changed_at(graph, pod) == 1);
+    CHECK(changed_at(graph, node) == 2);
     ask(graph, a, {});
     ask(graph, a, {pod});
-    CHECK(a.asked_for.edges()[0].dependency->changed_at() == 0);
+    CHECK(changed_at(graph, pod) == 0);
     ask(graph, a, {});
     ask(graph, b, {});
+}
+
+TEST_CASE("DependencyGraph: lookups by parts stay with equal dependencies, whatever their number") {
+    for (const std::vector<Key>& keys : {std::vector<Key>{node}, {node, pod}, {}}) {
+        Graph graph;
+        Dependent a, b;
+        ask(graph, b, {node});
+        ask(graph, a, keys);
+        CHECK(a.asked_for.of_parts() == nullptr);
+        auto lookups = std::make_unique<Graph::PartLookups>();
+        const auto* const known = lookups.get();
+        a.asked_for.set_of_parts(std::move(lookups));
+        CHECK(a.asked_for.size() == keys.size());
+        ask(graph, a, keys);
+        CHECK(a.asked_for.of_parts() == known);
+        CHECK(dependents(graph, node) == (keys.empty() ? Set{&b} : Set{&a, &b}));
+        // Its index in the dependents of the node is known in both forms.
+        ask(graph, b, {});
+        ask(graph, a, {service});
+        CHECK(a.asked_for.of_parts() == nullptr);
+        CHECK(dependents(graph, node).empty());
+        CHECK(dependents(graph, service) == Set{&a});
+        a.asked_for.set_of_parts(std::make_unique<Graph::PartLookups>());
+        a.asked_for.drop_of_parts();
+        CHECK(a.asked_for.of_parts() == nullptr);
+        ask(graph, a, {});
+        CHECK(graph.empty());
+    }
 }
 
 TEST_CASE("DependencyGraph: what goes looks at one other dependent, however many there are") {

@@ -9,11 +9,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <new>
-#include <span>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -66,35 +65,114 @@ class DependencyGraph {
         std::uint32_t name_size_;
         Kind kind_;
     };
-    /// The lookup of an object by a group.
-    struct Edge {
-        Kind kind{};
-        std::uint32_t position = 0;  ///< index of the group in the object's dependents
-        Dependency* dependency = nullptr;
-    };
     /// The lookups of a group before they are set.
-    using Recorded = boost::container::small_vector<Edge, 1>;
-    /// The lookups of a group, sorted. Usually one: the node of a pod. It is stored here, because
-    /// each pod has such a group.
+    using Recorded = boost::container::small_vector<Dependency*, 1>;
+    /// The lookups of a group in order: first of the group as a whole, then of each part.
+    struct PartLookups {
+        std::vector<Dependency*> asked;
+        std::vector<std::uint32_t> begins;  // index of each part's first lookup
+        std::uint64_t as_of = 0;            // DependencyGraph::now() at the time of the lookups
+    };
+    /// The lookups of a group, each object once. Usually one: the node of a pod. It is stored here,
+    /// because each pod has such a group; several, and those by parts, are in an allocation.
     class Dependencies {
      public:
-        std::span<Edge> edges() noexcept {
-            if (several_) return *several_;
-            return {&only_, only_.dependency ? 1U : 0U};
+        Dependencies() noexcept : only_(nullptr) {}
+        Dependencies(Dependencies&& other) noexcept : Dependencies() { take(other); }
+        Dependencies& operator=(Dependencies&& other) noexcept {
+            if (this == &other) return *this;
+            if (in_list_) delete list_;
+            take(other);
+            return *this;
+        }
+        ~Dependencies() {
+            if (in_list_) delete list_;
+        }
+
+        std::size_t size() const noexcept {
+            if (in_list_) return list_->edges.size();
+            return only_ ? 1 : 0;
+        }
+        /// The lookups by parts; null: none.
+        PartLookups* of_parts() noexcept { return in_list_ ? list_->of_parts.get() : nullptr; }
+        void set_of_parts(std::unique_ptr<PartLookups> lookups) {
+            use_list().of_parts = std::move(lookups);
+        }
+        void drop_of_parts() noexcept {
+            if (in_list_) list_->of_parts.reset();
         }
 
      private:
         friend class DependencyGraph;
-        void assign(const Recorded& edges) {
-            if (edges.size() > 1) {
-                several_ = std::make_unique<std::vector<Edge>>(edges.begin(), edges.end());
-            } else if (!edges.empty()) {
-                only_ = edges.front();
+        struct Edge {
+            Dependency* dependency;
+            std::uint32_t position;  // index of the group in the object's dependents
+        };
+        struct List {
+            std::vector<Edge> edges;  // sorted
+            std::unique_ptr<PartLookups> of_parts;
+        };
+
+        /// \param asked  sorted, without duplicates. The positions are not set yet.
+        explicit Dependencies(const Recorded& asked) : Dependencies() {
+            if (asked.size() == 1) only_ = asked.front();
+            if (asked.size() <= 1) return;
+            List& list = use_list();
+            list.edges.reserve(asked.size());
+            for (Dependency* const dependency : asked) list.edges.push_back({dependency, 0});
+        }
+        bool consist_of(const Recorded& asked) const noexcept {
+            if (!in_list_) return asked.size() == size() && (asked.empty() || asked[0] == only_);
+            const auto is_same = [](const Edge& edge, const Dependency* dependency) {
+                return edge.dependency == dependency;
+            };
+            const std::vector<Edge>& edges = list_->edges;
+            return std::equal(edges.begin(), edges.end(), asked.begin(), asked.end(), is_same);
+        }
+        /// Calls `visit(Dependency&, std::uint32_t& position)` for each looked-up object.
+        template <class Visit>
+        void for_each(Visit visit) {
+            if (!in_list_) {
+                if (only_) visit(*only_, position_);
+                return;
             }
+            for (Edge& edge : list_->edges) visit(*edge.dependency, edge.position);
+        }
+        /// The index of the group in the object's dependents. Null: it is not looked up.
+        std::uint32_t* position_in(const Dependency& object) noexcept {
+            if (!in_list_) return only_ == &object ? &position_ : nullptr;
+            const auto is_before = [](const Edge& edge, const Dependency* dependency) {
+                return std::less<>{}(edge.dependency, dependency);
+            };
+            auto& edges = list_->edges;
+            const auto it = std::lower_bound(edges.begin(), edges.end(), &object, is_before);
+            return it != edges.end() && it->dependency == &object ? &it->position : nullptr;
+        }
+        List& use_list() {
+            if (in_list_) return *list_;
+            auto list = std::make_unique<List>();
+            if (only_) list->edges.push_back({only_, position_});
+            list_ = list.release();
+            in_list_ = true;
+            return *list_;
+        }
+        void take(Dependencies& other) noexcept {
+            in_list_ = std::exchange(other.in_list_, false);
+            if (in_list_) {
+                list_ = other.list_;
+            } else {
+                only_ = other.only_;
+            }
+            position_ = other.position_;
+            other.only_ = nullptr;
         }
 
-        Edge only_;                                   // without an object: none
-        std::unique_ptr<std::vector<Edge>> several_;  // null: at most one
+        union {
+            Dependency* only_;  // null: none
+            List* list_;
+        };
+        std::uint32_t position_ = 0;  // of the only one
+        bool in_list_ = false;
     };
 
     /// Adds an object to `asked`. Valid until the next set_dependencies().
@@ -102,31 +180,28 @@ class DependencyGraph {
         auto& known = known_[static_cast<std::size_t>(kind)];
         const auto* found = known.find(NameView{ns, name});
         if (!found) found = &known.insert(Dependency::make(kind, ns, name));
-        asked.push_back({kind, 0, found->get()});
+        asked.push_back(found->get());
     }
 
     /// Replaces the dependencies of `dependent` with `asked`. Duplicates in `asked` are removed.
     /// The cost does not depend on the number of other dependents.
     void set_dependencies(Dependent& dependent, Recorded asked) {
         Dependencies& known = dependent.dependencies();
-        const std::span<Edge> before = known.edges();
-        std::sort(asked.begin(), asked.end(), is_before);
-        asked.erase(std::unique(asked.begin(), asked.end(), are_same), asked.end());
-        if (std::equal(asked.begin(), asked.end(), before.begin(), before.end(), are_same)) return;
-        Dependencies now;
-        now.assign(asked);
-        for (Edge& used : now.edges()) {
-            if (const Edge* same = find(before, used)) {
-                used.position = same->position;
-                continue;
+        std::sort(asked.begin(), asked.end(), std::less<>{});
+        asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+        if (known.consist_of(asked)) return;
+        Dependencies now(asked);
+        now.for_each([&](Dependency& used, std::uint32_t& position) {
+            if (const std::uint32_t* same = known.position_in(used)) {
+                position = *same;
+                return;
             }
-            auto& dependents = used.dependency->dependents_;
-            used.position = static_cast<std::uint32_t>(dependents.size());
-            dependents.push_back(&dependent);
-        }
-        for (const Edge& unused : before) {
-            if (!find(now.edges(), unused)) drop(unused);
-        }
+            position = static_cast<std::uint32_t>(used.dependents_.size());
+            used.dependents_.push_back(&dependent);
+        });
+        known.for_each([&](Dependency& object, std::uint32_t position) {
+            if (!now.position_in(object)) drop(object, position);
+        });
         known = std::move(now);
     }
 
@@ -155,29 +230,18 @@ class DependencyGraph {
     }
 
  private:
-    static bool is_before(const Edge& a, const Edge& b) noexcept {
-        return std::tie(a.kind, a.dependency) < std::tie(b.kind, b.dependency);
-    }
-    static bool are_same(const Edge& a, const Edge& b) noexcept {
-        return a.dependency == b.dependency;
-    }
-    static Edge* find(std::span<Edge> edges, const Edge& edge) {
-        const auto it = std::lower_bound(edges.begin(), edges.end(), edge, is_before);
-        return it != edges.end() && are_same(*it, edge) ? &*it : nullptr;
-    }
-
     // Moves the last dependent to the freed index.
-    void drop(const Edge& unused) {
-        auto& dependents = unused.dependency->dependents_;
+    void drop(Dependency& unused, std::uint32_t position) {
+        auto& dependents = unused.dependents_;
         Dependent* const last = dependents.back();
         dependents.pop_back();
-        if (unused.position < dependents.size()) {
-            dependents[unused.position] = last;
-            find(last->dependencies().edges(), unused)->position = unused.position;
+        if (position < dependents.size()) {
+            dependents[position] = last;
+            *last->dependencies().position_in(unused) = position;
         }
         if (!dependents.empty()) return;
-        auto& known = known_[static_cast<std::size_t>(unused.kind)];
-        known.erase(NameView{unused.dependency->ns(), unused.dependency->name()});
+        auto& known = known_[static_cast<std::size_t>(unused.kind())];
+        known.erase(NameView{unused.ns(), unused.name()});
     }
 
     using Known = SplitSet<std::unique_ptr<Dependency>, KeyHash, KeyEqual>;

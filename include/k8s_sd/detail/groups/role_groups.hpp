@@ -94,13 +94,7 @@ class RoleGroups final : private Lookup {
     struct GroupEntry;
     struct AskingEntry;
     using Graph = DependencyGraph<GroupEntry>;
-
-    /// The lookups of a group in order: first of the group as a whole, then of each part.
-    struct PartLookups {
-        std::vector<Graph::Dependency*> asked;
-        std::vector<std::uint32_t> begins;  // index of each part's first lookup
-        std::uint64_t as_of = 0;            // DependencyGraph::now() at the time of the lookups
-    };
+    using PartLookups = Graph::PartLookups;
 
     /// A main object of the role, and its group. With a thousand jobs there are a thousand entries
     /// for an object, so an entry is small: 24 bytes, and a pointer in the table.
@@ -126,10 +120,12 @@ class RoleGroups final : private Lookup {
         AskingEntry* asking() noexcept {
             return may_ask ? static_cast<AskingEntry*>(this) : nullptr;
         }
-        const AskingEntry* asking() const noexcept {
-            return const_cast<GroupEntry*>(this)->asking();
-        }
         Graph::Dependencies& dependencies() noexcept { return asking()->asked; }
+        /// Null: none.
+        const PartLookups* lookups_of_parts() const noexcept {
+            AskingEntry* const entry = const_cast<GroupEntry*>(this)->asking();
+            return entry ? entry->asked.of_parts() : nullptr;
+        }
     };
     static_assert(sizeof(GroupEntry) <= 24);
     /// The entry of a role with look-ups.
@@ -137,9 +133,8 @@ class RoleGroups final : private Lookup {
         explicit AskingEntry(ObjectPtr main) : GroupEntry(std::move(main)) { may_ask = true; }
 
         Graph::Dependencies asked;
-        std::unique_ptr<PartLookups> of_parts;  // null: no lookups by parts
     };
-    static_assert(sizeof(AskingEntry) <= 56);
+    static_assert(sizeof(AskingEntry) <= 40);
     struct DeleteEntry {
         void operator()(GroupEntry* entry) const {
             entry->may_ask ? delete static_cast<AskingEntry*>(entry) : delete entry;

@@ -177,9 +177,8 @@ const Object* RoleGroups::find(Kind kind, std::string_view ns, std::string_view 
     graph_.record(kind, ns, name, asked);
     // Parts make few lookups, often the same ones for each target.
     const std::size_t begin = generation_.begins.empty() ? 0 : generation_.begins.back();
-    const auto known = std::find_if(
-        asked.begin() + static_cast<std::ptrdiff_t>(begin), asked.end(),
-        [&](const Graph::Edge& edge) { return edge.dependency == asked.back().dependency; });
+    const auto known =
+        std::find(asked.begin() + static_cast<std::ptrdiff_t>(begin), asked.end(), asked.back());
     if (known != asked.end() - 1) asked.pop_back();
     return watches_.find(kind, ns, name);
 }
@@ -195,9 +194,8 @@ bool RoleGroups::begin_part() {
     const std::size_t part = generation_.begins.size();
     generation_.begins.push_back(static_cast<std::uint32_t>(generation_.asked.size()));
     if (generation_.reuses) {
-        const AskingEntry* const asking = generation_.entry->asking();
-        if (!asking || !asking->of_parts) return true;
-        if (ask_again(*asking->of_parts, part)) return true;
+        const PartLookups* const earlier = generation_.entry->lookups_of_parts();
+        if (!earlier || ask_again(*earlier, part)) return true;
     }
     ++generation_.parts_made;
     return false;
@@ -213,7 +211,7 @@ bool RoleGroups::ask_again(const PartLookups& earlier, std::size_t part) {
         return object->changed_at() > earlier.as_of;
     };
     if (std::any_of(begin, end, has_changed)) return false;
-    for (auto it = begin; it != end; ++it) generation_.asked.push_back({(*it)->kind(), 0, *it});
+    generation_.asked.insert(generation_.asked.end(), begin, end);
     return true;
 }
 
@@ -225,26 +223,23 @@ void RoleGroups::remember_lookups(GroupEntry& entry) {
     // A role that looks up another kind names it in add_needed_kinds().
     assert(asked.empty() || asking);
     if (!asking) return;
-    std::unique_ptr<PartLookups>& of_parts = asking->of_parts;
-    if (!of_parts || !is_same(*of_parts, generation_)) {
+    Graph::Dependencies& known = asking->asked;
+    if (!known.of_parts() || !is_same(*known.of_parts(), generation_)) {
         // Before the graph forgets objects, and an exception leaves pointers to them.
-        of_parts.reset();
+        known.drop_of_parts();
         graph_.set_dependencies(entry, asked);
         if (!parts_ask) return;
         auto lookups = std::make_unique<PartLookups>();
-        lookups->asked.reserve(asked.size());
-        for (const Graph::Edge& edge : asked) lookups->asked.push_back(edge.dependency);
+        lookups->asked.assign(asked.begin(), asked.end());
         lookups->begins.assign(begins.begin(), begins.end());
-        of_parts = std::move(lookups);
+        known.set_of_parts(std::move(lookups));
     }
-    of_parts->as_of = graph_.now();
+    known.of_parts()->as_of = graph_.now();
 }
 
 bool RoleGroups::is_same(const PartLookups& earlier, const Generation& now) {
-    return earlier.begins == now.begins &&
-           std::equal(
-               earlier.asked.begin(), earlier.asked.end(), now.asked.begin(), now.asked.end(),
-               [](const Graph::Dependency* a, const Graph::Edge& b) { return a == b.dependency; });
+    return earlier.begins == now.begins && std::equal(earlier.asked.begin(), earlier.asked.end(),
+                                                      now.asked.begin(), now.asked.end());
 }
 
 // --- warnings ------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/codec/kind_schema.hpp"
 #include "k8s_sd/detail/kinds/field_mask.hpp"
 #include "k8s_sd/detail/kinds/shared/context.hpp"
+#include "k8s_sd/detail/kinds/shared/pod_template.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/objects/fields.hpp"
 #include "k8s_sd/objects/object.hpp"
@@ -44,7 +45,7 @@ bool same_fields(const Object& a, const Object& b, const Fields& fields, const F
 /// Converts decoded objects to cached ones. Used on one strand.
 struct ObjectMaker {
     RoleOptions options;
-    LabelFactory factory;
+    ObjectFactory factory;
 
     /// \param form  null: stored for labels
     /// \throws LabelLimitReached

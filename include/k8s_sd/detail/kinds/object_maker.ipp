@@ -66,7 +66,7 @@ namespace {
 
 template <class Traits>
 ObjectPtr make_for_labels(const typename Traits::Model& model, const RoleOptions& options,
-                          LabelFactory& factory) {
+                          ObjectFactory& factory) {
     if constexpr (ReachesLabels<Traits>) {
         return new typename Traits::LabelObject(model, options, factory);
     } else if constexpr (requires { Traits::make(model); }) {
@@ -88,7 +88,7 @@ void add_type(boost::json::object& content, Kind kind, const Fields& fields) {
 
 template <class Traits>
 ObjectPtr make_for_hosts(Kind kind, const typename Traits::Model& model, const ObjectForm& form,
-                         const RoleOptions& options, LabelFactory& factory) {
+                         const RoleOptions& options, ObjectFactory& factory) {
     using Model = typename Traits::Model;
     if constexpr (std::is_same_v<Model, Generic>) {
         auto kept = own_struct(model, Traits::rows, form.mask);

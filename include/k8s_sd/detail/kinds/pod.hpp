@@ -8,10 +8,10 @@
 #include "k8s_sd/detail/kinds/node.hpp"
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
+#include "k8s_sd/detail/kinds/shared/pod_template.hpp"
 #include "k8s_sd/detail/kinds/shared/workload.hpp"
 #include "k8s_sd/detail/objects/label_object.hpp"
 
-#include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <algorithm>
 #include <cstddef>
@@ -194,105 +194,77 @@ inline constexpr MetadataNames pod_metadata_names{
     {"__meta_kubernetes_pod_label_", "__meta_kubernetes_pod_labelpresent_"},
     {"__meta_kubernetes_pod_annotation_", "__meta_kubernetes_pod_annotationpresent_"}};
 
-/// A port of a container, or a container without ports.
-struct PodPort {
-    /// Positions in `labels`; only a declared port has those of a port.
-    enum Position : std::size_t {
-        name_position,
-        image_position,
-        init_position,
-        protocol_position,
-        port_name_position,
-        port_number_position,
-    };
-
-    LabelBlockPtr labels;
-    std::int32_t number = 0;
-    /// Only ports of one container have the same: the place of its ID, see PodContent.
-    std::uint32_t container : 28 = 0;
-    bool declared : 1 = false;  ///< false: the container has no ports
-    bool init : 1 = false;
-    bool sidecar : 1 = false;  ///< an init container with restartPolicy Always
-    bool terminated : 1 = false;
-
-    friend bool operator==(const PodPort& a, const PodPort& b) noexcept {
-        return a.number == b.number && a.container == b.container && a.declared == b.declared &&
-               a.init == b.init && a.sidecar == b.sidecar && a.terminated == b.terminated &&
-               same(a.labels, b.labels);
-    }
-};
-
-/// The content of a pod: pointers to the blocks that it shares with other pods, its ports, and in
-/// the same allocation the blocks of this pod alone: `info`, and the ID of each container. It is
-/// not in the allocation of the PodObject, because target groups keep it.
+/// The content of a pod: its template, its metadata, and in the same allocation the blocks of this
+/// pod alone: `info`, and the ID of each container. It is not in the allocation of the PodObject,
+/// because target groups keep it.
 class PodContent final : public BlockOwner {
  public:
-    using Ports = boost::container::small_vector<PodPort, 8>;
-
-    /// \param ports  moved from
-    /// \param own    the blocks of this pod; moved from
-    static boost::intrusive_ptr<const PodContent> make(LabelBlockPtr namespace_name,
-                                                       Metadata metadata, Ports& ports,
-                                                       BlockBatch& own) {
-        const std::size_t bytes = sizeof(PodContent) + ports.size() * sizeof(PodPort) + own.bytes();
-        return new (::operator new(bytes))
-            PodContent(std::move(namespace_name), std::move(metadata), ports, own);
+    /// \param own  `info`, and the ID of each container of the template; moved from
+    static boost::intrusive_ptr<const PodContent> make(PodTemplatePtr pod_template,
+                                                       Metadata metadata, BlockBatch& own) {
+        void* const memory = ::operator new(sizeof(PodContent) + own.bytes());
+        return new (memory) PodContent(std::move(pod_template), std::move(metadata), own);
     }
     ~PodContent() override {
-        // The ports of a container follow each other.
-        const LabelBlock* last = &info();
-        for (const PodPort& port : ports()) {
-            const LabelBlock* const id = &container_id(port);
-            if (id != std::exchange(last, id)) std::destroy_at(id);
+        const LabelBlock* block = &info();
+        for (std::size_t left = template_->containers();; --left) {
+            const LabelBlock* const next = behind(*block);
+            std::destroy_at(block);
+            if (left == 0) break;
+            block = next;
         }
-        std::destroy_at(&info());
-        std::destroy(ports().begin(), ports().end());
     }
     // The allocation is larger than the class, so it must not be freed by the class's size.
     static void operator delete(void* memory) noexcept { ::operator delete(memory); }
 
-    const LabelBlockPtr& namespace_name() const noexcept { return namespace_name_; }
+    const LabelBlockPtr& namespace_name() const noexcept { return template_->namespace_name(); }
     const Metadata& metadata() const noexcept { return metadata_; }
-    std::span<const PodPort> ports() const noexcept {
-        return {reinterpret_cast<const PodPort*>(this + 1), ports_};
+    std::span<const PodPort> ports() const noexcept { return template_->ports(); }
+    const LabelBlock& info() const noexcept {
+        return *reinterpret_cast<const LabelBlock*>(this + 1);
     }
-    const LabelBlock& info() const noexcept { return own_block(0); }
-    const LabelBlock& container_id(const PodPort& port) const noexcept {
-        return own_block(port.container);
+    /// Calls `visit(const PodPort&, const LabelBlock& container_id)` for each port.
+    template <class Visit>
+    void for_each_port(Visit visit) const {
+        const LabelBlock* id = &info();
+        std::uint32_t container = 0;
+        for (const PodPort& port : ports()) {
+            if (std::exchange(container, port.container) != port.container) id = behind(*id);
+            visit(port, *id);
+        }
     }
 
     friend bool operator==(const PodContent& a, const PodContent& b) noexcept {
-        const auto same_ports = [&](const PodPort& x, const PodPort& y) {
-            return x == y && a.container_id(x) == b.container_id(y);
-        };
-        return a.info() == b.info() && a.metadata_ == b.metadata_ &&
-               std::ranges::equal(a.ports(), b.ports(), same_ports);
+        return a.metadata_ == b.metadata_ && *a.template_ == *b.template_ && a.has_same_own(b);
     }
 
  private:
-    PodContent(LabelBlockPtr namespace_name, Metadata metadata, Ports& ports,
-               BlockBatch& own) noexcept
-        : ports_(static_cast<std::uint32_t>(ports.size())),
-          namespace_name_(std::move(namespace_name)),
-          metadata_(std::move(metadata)) {
-        auto* port_memory = reinterpret_cast<PodPort*>(this + 1);
-        std::uninitialized_move(ports.begin(), ports.end(), port_memory);
-        own.make_in(port_memory + ports.size(), *this);
+    PodContent(PodTemplatePtr pod_template, Metadata metadata, BlockBatch& own) noexcept
+        : template_(std::move(pod_template)), metadata_(std::move(metadata)) {
+        own.make_in(this + 1, *this);
     }
-    /// \param place  the distance from the first block, in units of a block's alignment
-    const LabelBlock& own_block(std::size_t place) const noexcept {
-        const auto* first = reinterpret_cast<const char*>(ports().data() + ports_);
-        return *reinterpret_cast<const LabelBlock*>(first + place * alignof(LabelBlock));
+    static const LabelBlock* behind(const LabelBlock& block) noexcept {
+        const auto* const begin = reinterpret_cast<const char*>(&block);
+        return reinterpret_cast<const LabelBlock*>(begin +
+                                                   LabelBlock::size_with(block.packed().size()));
+    }
+    /// \pre the templates are equal
+    bool has_same_own(const PodContent& other) const noexcept {
+        const LabelBlock* a = &info();
+        const LabelBlock* b = &other.info();
+        for (std::size_t left = template_->containers(); *a == *b; --left) {
+            if (left == 0) return true;
+            a = behind(*a);
+            b = behind(*b);
+        }
+        return false;
     }
 
-    std::uint32_t ports_;  // first, because the count of references has four bytes as well
-    LabelBlockPtr namespace_name_;
+    PodTemplatePtr template_;
     Metadata metadata_;
 };
 
-static_assert(sizeof(PodContent) % alignof(PodPort) == 0);
-static_assert(sizeof(PodPort) % alignof(LabelBlock) == 0);
-static_assert(LabelFactory::max_bytes / alignof(LabelBlock) < std::size_t{1} << 28U);
+static_assert(sizeof(PodContent) % alignof(LabelBlock) == 0);
 
 class PodObject : public LabelObject {
  public:
@@ -309,7 +281,7 @@ class PodObject : public LabelObject {
         controller_name_position,
     };
 
-    PodObject(const api::Pod& pod, const RoleOptions& options, LabelFactory& factory);
+    PodObject(const api::Pod& pod, const RoleOptions& options, ObjectFactory& factory);
     Labels metadata_labels() const noexcept override { return content().metadata().labels(); }
     bool same_content(const Object& other) const noexcept override {
         return content() == static_cast<const PodObject&>(other).content();
@@ -401,8 +373,9 @@ class ContainerStatuses {
 
 inline void add_containers(const std::vector<api::Container>& containers,
                            const std::vector<api::ContainerStatus>& statuses, bool init,
-                           LabelFactory& factory, PodContent::Ports& ports, BlockBatch& own) {
+                           LabelFactory& factory, PodTemplate::Ports& ports, BlockBatch& own) {
     const ContainerStatuses status_of(statuses);
+    std::uint32_t number = ports.empty() ? 0 : ports.back().container;
     for (const api::Container& container : containers) {
         const api::ContainerStatus* const status = status_of(container.name);
         PodPort port;
@@ -410,10 +383,8 @@ inline void add_containers(const std::vector<api::Container>& containers,
         port.sidecar = init && container.restart_policy == "Always";
         port.terminated = status != nullptr && status->state.terminated.has_value();
         const std::string_view id = status != nullptr ? status->container_id : std::string_view();
-        const std::size_t place =
-            factory.block().add("__meta_kubernetes_pod_container_id", id).add_to(own) /
-            alignof(LabelBlock);
-        port.container = static_cast<std::uint32_t>(place) & 0xFFFFFFFU;
+        factory.block().add("__meta_kubernetes_pod_container_id", id).add_to(own);
+        port.container = ++number & 0xFFFFFFFU;
         const auto add_port = [&](const api::ContainerPort* declared) {
             auto labels = factory.block();
             labels
@@ -435,8 +406,7 @@ inline void add_containers(const std::vector<api::Container>& containers,
                             "__meta_kubernetes_pod_container_port_number",
                             std::to_string(declared->container_port));
             }
-            port.labels = labels.make_shared();
-            ports.push_back(port);
+            ports.emplace_back(port).labels = labels.make_shared();
         };
         for (const api::ContainerPort& declared : container.ports) add_port(&declared);
         if (container.ports.empty()) add_port(nullptr);
@@ -444,18 +414,19 @@ inline void add_containers(const std::vector<api::Container>& containers,
 }
 
 inline boost::intrusive_ptr<const PodContent> pod_content(const api::Pod& pod,
-                                                          LabelFactory& factory) {
+                                                          ObjectFactory& factory) {
     BlockBatch& own = factory.batch();
     add_pod_info(pod, factory, own);
-    PodContent::Ports ports;
+    PodTemplate::Ports ports;
     add_containers(pod.spec.containers, pod.status.container_statuses, false, factory, ports, own);
     add_containers(pod.spec.init_containers, pod.status.init_container_statuses, true, factory,
                    ports, own);
-    return PodContent::make(namespace_label(factory, pod.metadata.namespace_),
-                            make_metadata(pod_metadata_names, pod.metadata, factory), ports, own);
+    return PodContent::make(
+        factory.pod_template(namespace_label(factory, pod.metadata.namespace_), ports),
+        make_metadata(pod_metadata_names, pod.metadata, factory), own);
 }
 
-inline PodObject::PodObject(const api::Pod& pod, const RoleOptions&, LabelFactory& factory)
+inline PodObject::PodObject(const api::Pod& pod, const RoleOptions&, ObjectFactory& factory)
     : LabelObject(Kind::pod, pod.metadata.uid), content_(pod_content(pod, factory)) {
     set_key(content().namespace_name()->only_value(), info(name_position));
 }
@@ -524,12 +495,11 @@ inline void pod_targets(const PodObject& pod, GeneratorContext& g) {
     attach_namespace(g, pod.ns());
     add_targets(g, [&] {
         std::string address;
-        const PodContent& content = pod.content();
-        for (const PodPort& port : content.ports()) {
-            if (rules.skips_terminated_containers && port.terminated) continue;
+        pod.content().for_each_port([&](const PodPort& port, const LabelBlock& container_id) {
+            if (rules.skips_terminated_containers && port.terminated) return;
             write_pod_address(pod, port, g.options, address);
-            g.group.begin_target(address).add(port.labels).add(content.container_id(port));
-        }
+            g.group.begin_target(address).add(port.labels).add(container_id);
+        });
     });
 }
 

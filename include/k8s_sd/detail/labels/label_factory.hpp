@@ -38,10 +38,11 @@ bool is_in_use(const Pointer& value) noexcept {
 template <class Pointer>
 class RecentCache {
  public:
-    explicit RecentCache(std::size_t max_slots) : max_slots_(max_slots), slots_(64) {}
+    explicit RecentCache(std::size_t max_slots) : max_slots_(max_slots) {}
 
     template <class Equal, class Make>
     Pointer get(std::size_t hash, Equal equal, Make make) {
+        if (slots_.empty()) slots_.resize(first_slots);
         Slot* const ways = ways_of(hash);
         for (std::size_t i = 0; i < way_count; ++i) {
             const Slot& slot = ways[i];
@@ -63,6 +64,7 @@ class RecentCache {
         Pointer value;
     };
     static constexpr std::size_t way_count = 4;
+    static constexpr std::size_t first_slots = 64;
 
     /// The slots for values of this hash, the most recently used one first.
     Slot* ways_of(std::size_t hash) noexcept {
