@@ -95,8 +95,8 @@ struct DialectRules {
     /// Prometheus caps a default timeout in `global` at the interval there, and jobs inherit the
     /// capped value; in vmagent they inherit the configured one.
     bool cuts_global_timeout;
-    /// vmagent writes a scheme in lower case into the scrape URL and the label; Prometheus keeps the
-    /// case of the label. Both accept any case.
+    /// vmagent writes a scheme in lower case into the scrape URL and the label; Prometheus keeps
+    /// the case of the label. Both accept any case.
     bool lowers_case_of_scheme;
     /// Prometheus refuses a scrape timeout above the interval; vmagent caps a job's timeout at the
     /// interval, and accepts a target's.
