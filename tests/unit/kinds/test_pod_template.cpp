@@ -18,6 +18,16 @@ using namespace k8s_sd::test;
 
 namespace {
 
+/// A pod with one text in its container and some ports.
+std::string pod_with(const std::string& name, const std::string& image, unsigned ports) {
+    sim::PodBuilder pod("default", name);
+    pod.uid(name).ip("10.0.0.1").phase("Running").container("c", image);
+    for (unsigned i = 0; i < ports; ++i) {
+        pod.port("p" + std::to_string(i), static_cast<unsigned short>(1000 + i));
+    }
+    return serialize(boost::json::object(pod));
+}
+
 std::string running(const std::string& name, const std::string& container_status = "",
                     const std::string& ns = "default") {
     return R"({"metadata":{"name":")" + name + R"(","namespace":")" + ns + R"(","uid":")" + name +
@@ -79,6 +89,17 @@ TEST_CASE("PodTemplate: pods of other namespaces or states of containers share n
     CHECK(content(world, "a", "other").ports().data() != ports);
     CHECK(content(world, "b").ports().front().terminated);
     CHECK_FALSE(content(world, "a").ports().front().terminated);
+}
+
+TEST_CASE("PodTemplate: large labels or many ports of a pod are released with it") {
+    World world;
+    world.add(Kind::pod, pod_with("a", std::string(10000, 'i'), 2));
+    const detail::LabelBlockPtr large = content(world, "a").ports().front().labels;
+    world.add(Kind::pod, pod_with("a", "i", 2000));
+    CHECK(large->use_count() == 1);
+    const detail::LabelBlockPtr of_many = content(world, "a").ports().back().labels;
+    world.add(Kind::pod, pod_with("a", "i", 2));
+    CHECK(of_many->use_count() <= 2);  // here, and in the cache of blocks
 }
 
 TEST_CASE("PodTemplate: pods from two factories are equal without sharing") {

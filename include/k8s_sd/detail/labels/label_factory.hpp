@@ -205,10 +205,11 @@ class LabelFactory {
         return shared_block(LabelShapePtr(&block.shape()));
     }
 
- private:
+ protected:
     // Larger blocks hardly repeat, and the caches must not retain much memory.
     static constexpr std::size_t largest_shared = 1024;
 
+ private:
     struct FamilyShape : boost::intrusive_ref_counter<FamilyShape, boost::thread_unsafe_counter> {
         const char* prefix;
         std::string raw_keys;

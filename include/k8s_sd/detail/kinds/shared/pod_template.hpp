@@ -107,6 +107,7 @@ class ObjectFactory : public LabelFactory {
  public:
     /// \param ports  moved from, or as before
     PodTemplatePtr pod_template(const LabelBlockPtr& namespace_name, PodTemplate::Ports& ports) {
+        if (is_large(*namespace_name, ports)) return PodTemplate::make(namespace_name, ports);
         // Equal blocks are identical as long as they are in the factory's cache.
         std::size_t hash = address_of(namespace_name);
         for (const PodPort& port : ports) {
@@ -122,6 +123,15 @@ class ObjectFactory : public LabelFactory {
     }
 
  private:
+    // Templates with more ports hardly repeat, and the cache must not retain much memory.
+    static constexpr std::size_t max_shared_ports = 256;
+
+    static bool is_large(const LabelBlock& namespace_name, const PodTemplate::Ports& ports) {
+        return ports.size() > max_shared_ports || namespace_name.packed().size() > largest_shared ||
+               std::any_of(ports.begin(), ports.end(), [](const PodPort& port) {
+                   return port.labels->packed().size() > largest_shared;
+               });
+    }
     static std::size_t address_of(const LabelBlockPtr& block) noexcept {
         return reinterpret_cast<std::uintptr_t>(block.get());
     }
