@@ -1,10 +1,14 @@
 #include "k8s_sd/detail/transport/byte_stream.hpp"
 #include "k8s_sd/detail/transport/tls/tls.hpp"
+#include "k8s_sd/detail/transport/tls/tls_session.hpp"
 #include "k8s_sd/detail/transport/tls/tls_tickets.hpp"
 #include "support/certificates.hpp"
 #include "support/loopback.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/connect_pair.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <openssl/ssl.h>
 #include <cstddef>
@@ -30,6 +34,12 @@ TlsConfig trusting(const CertificateAuthority& ca) {
     return config;
 }
 
+TlsConfig with_identity(TlsConfig config, const Identity& me) {
+    config.cert = me.certificate;
+    config.key = me.key;
+    return config;
+}
+
 /// Connects, and receives a byte and with it the tickets of the server.
 /// \returns whether the server accepted a ticket; empty: the handshake failed
 std::optional<bool> resumes(Loopback& net, const Context& client, const Context& server,
@@ -46,6 +56,19 @@ std::optional<bool> resumes(Loopback& net, const Context& client, const Context&
 
 std::shared_ptr<TlsTicket> ticket_of(const Context& client, const Loopback& net) {
     return TlsTickets::of(client->native_handle(), "127.0.0.1:" + net.port() + "\n127.0.0.1");
+}
+
+/// Begins a handshake with the ticket, which the server never answers.
+void hang(const Context& client, const std::shared_ptr<TlsTicket>& ticket) {
+    using Socket = asio::local::stream_protocol::socket;
+    asio::io_context context;
+    Socket near(context), silent(context);
+    asio::local::connect_pair(near, silent);
+    near.non_blocking(true);
+    TlsSession session(client->native_handle(), near.native_handle());
+    session.use_ticket(ticket);
+    const TlsSession::Result result = session.handshake(TlsSession::Side::client);
+    CHECK(result.wait == TlsSession::Result::Wait::readable);
 }
 
 /// Whether the session of a new connection would offer a ticket.
@@ -83,12 +106,8 @@ TEST_CASE("TLS tickets: a ticket is offered again by a server that issues no oth
 
 TEST_CASE("TLS tickets: a client certificate is shown in the full handshake only") {
     const CertificateAuthority ca;
-    const Identity me = ca.client("me");
-    TlsConfig config = trusting(ca);
-    config.cert = me.certificate;
-    config.key = me.key;
     const Context server = server_context(ca.server({"127.0.0.1"}), ca.certificate());
-    const Context client = make_client_context(config);
+    const Context client = make_client_context(with_identity(trusting(ca), ca.client("me")));
     Loopback net;
     CHECK(resumes(net, client, server) == false);
     CHECK(resumes(net, client, server) == true);
@@ -117,11 +136,8 @@ TEST_CASE("TLS tickets: another CA, client certificate or verification has none 
     CHECK(resumes(net, client, server) == true);
 
     CHECK(resumes(net, make_client_context(trusting(other_ca)), server) == std::nullopt);
-    const Identity me = ca.client("me");
-    TlsConfig with_identity = config;
-    with_identity.cert = me.certificate;
-    with_identity.key = me.key;
-    CHECK(resumes(net, make_client_context(with_identity), server) == false);
+    const TlsConfig identified = with_identity(config, ca.client("me"));
+    CHECK(resumes(net, make_client_context(identified), server) == false);
     TlsConfig unverified;
     unverified.insecure_skip_verify = true;
     const Context careless = make_client_context(unverified);
@@ -153,13 +169,9 @@ TEST_CASE("TLS tickets: none is offered once the certificate of the server has e
 
 TEST_CASE("TLS tickets: a server that fails handshakes with its tickets gets none in the end") {
     const CertificateAuthority ca;
-    const Identity me = ca.client("me");
-    TlsConfig config = trusting(ca);
-    config.cert = me.certificate;
-    config.key = me.key;
     const Context server = server_context(ca.server({"127.0.0.1"}), ca.certificate());
     SSL_CTX_set_session_id_context(server->native_handle(), nullptr, 0);
-    const Context client = make_client_context(config);
+    const Context client = make_client_context(with_identity(trusting(ca), ca.client("me")));
     Loopback net;
     for (int i = 0; i < TlsTicket::max_failures; ++i) {
         CHECK(resumes(net, client, server) == false);
@@ -187,6 +199,33 @@ TEST_CASE("TLS tickets: handshakes that fail together are one failure, and succe
         for (const std::uint64_t number : numbers) ticket->on_failure(number);
         for (SSL* const session : sessions) SSL_free(session);
         CHECK_FALSE(is_offered(client, *ticket));
+    }
+}
+
+TEST_CASE("TLS tickets: a handshake without an end drops its ticket, and counts as failed") {
+    const CertificateAuthority ca;
+    const Context server = server_context(ca.server({"127.0.0.1"}));
+    const Context client = make_client_context(trusting(ca));
+    Loopback net;
+    for (int i = 0; i < TlsTicket::max_failures; ++i) {
+        CHECK(resumes(net, client, server) == false);
+        hang(client, ticket_of(client, net));
+        CHECK_FALSE(is_offered(client, *ticket_of(client, net)));
+    }
+    for (int i = 0; i < 3; ++i) CHECK(resumes(net, client, server) == false);
+}
+
+TEST_CASE("TLS tickets: failures count only in a row, also if tickets are declined") {
+    const CertificateAuthority ca;
+    const Identity identity = ca.server({"127.0.0.1"});
+    const Context client = make_client_context(trusting(ca));
+    Loopback net;
+    for (int outage = 0; outage < 2 * TlsTicket::max_failures; ++outage) {
+        // Each server has a key of its own for tickets.
+        CHECK(resumes(net, client, server_context(identity)) == false);
+        CHECK(resumes(net, client, server_context(identity)) == false);
+        CHECK(is_offered(client, *ticket_of(client, net)));
+        hang(client, ticket_of(client, net));
     }
 }
 

@@ -216,6 +216,11 @@ int version_number(TlsVersion version) noexcept {
     return version == TlsVersion::tls_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION;
 }
 
+struct ContextWithTickets {
+    asio::ssl::context context{asio::ssl::context::tls_client};
+    TlsTickets tickets{context.native_handle()};
+};
+
 }  // namespace
 
 std::string describe_trust(const TlsConfig& config, TrustStore trusted) {
@@ -234,7 +239,8 @@ ForTlsFiles<std::string> files_of(const TlsConfig& config) {
 std::shared_ptr<asio::ssl::context> make_client_context(const TlsConfig& config,
                                                         const ForTlsFiles<FileContent>& contents,
                                                         TrustStore trusted, std::string* warning) {
-    auto result = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
+    const auto made = std::make_shared<ContextWithTickets>();
+    const std::shared_ptr<asio::ssl::context> result(made, &made->context);
     SSL_CTX* const context = result->native_handle();
     SSL_CTX_set_min_proto_version(context, version_number(config.min_version));
     SSL_CTX_set_max_proto_version(context, version_number(config.max_version));
@@ -245,7 +251,6 @@ std::shared_ptr<asio::ssl::context> make_client_context(const TlsConfig& config,
     if (!config.insecure_skip_verify) trust(context, config, contents.ca, trusted, warning);
     allow_small_keys(context);
     identify(context, config, contents);
-    TlsTickets::enable(context);
     return result;
 }
 

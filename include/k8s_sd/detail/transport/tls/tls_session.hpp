@@ -38,6 +38,7 @@ class TlsSession {
     TlsSession(SSL_CTX*, int socket);
     /// \param outer  must outlive this session
     TlsSession(SSL_CTX*, TlsSession& outer);
+    ~TlsSession();
     TlsSession(const TlsSession&) = delete;
     TlsSession& operator=(const TlsSession&) = delete;
 
@@ -78,11 +79,11 @@ class TlsSession {
     Result attempt(Call);
     Result explain(int returned);
 
-    void on_handshake_end(const error_code&) noexcept;
+    void on_handshake_end(bool success) noexcept;
 
     std::shared_ptr<Transport> transport_;  // of the outermost session
     std::shared_ptr<TlsTicket> ticket_;     // null: none; outlives ssl_
-    std::uint64_t offered_ticket_ = 0;      // in the handshake
+    std::uint64_t offered_ticket_ = 0;      // in a handshake without a result so far
     std::unique_ptr<SSL, SslFree> ssl_;
     std::function<void(X509_STORE_CTX*)> on_rejection_;
     Result held_back_;  // outcome found by a read after some bytes

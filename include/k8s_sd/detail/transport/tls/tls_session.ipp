@@ -140,17 +140,17 @@ TlsSession::Result TlsSession::handshake(Side side) {
     const Result result = attempt([&](std::size_t&) {
         return side == Side::client ? SSL_connect(ssl_.get()) : SSL_accept(ssl_.get());
     });
-    if (result.wait == Result::Wait::none) on_handshake_end(result.ec);
+    if (result.wait == Result::Wait::none) on_handshake_end(!result.ec);
     return result;
 }
 
-void TlsSession::on_handshake_end(const error_code& ec) noexcept {
-    if (offered_ticket_ == 0) return;
-    if (ec) {
-        ticket_->on_failure(offered_ticket_);
-    } else if (SSL_session_reused(ssl_.get()) == 1) {
-        ticket_->on_resumed();
-    }
+/// A server, or a device in between, may never answer a handshake with a ticket.
+TlsSession::~TlsSession() { on_handshake_end(false); }
+
+void TlsSession::on_handshake_end(bool success) noexcept {
+    const std::uint64_t offered = std::exchange(offered_ticket_, 0);
+    if (offered == 0) return;
+    success ? ticket_->on_success() : ticket_->on_failure(offered);
 }
 
 TlsSession::Result TlsSession::write(asio::const_buffer buffer) {

@@ -25,10 +25,10 @@ class TlsTicket {
     std::uint64_t offer(SSL*);
     /// The server has issued a ticket, which replaces an earlier one.
     void renew(const SSL_SESSION*) noexcept;
-    /// The server has accepted a ticket.
-    void on_resumed() noexcept;
-    /// A handshake failed that offered the ticket with this number. Drops that ticket; other
-    /// handshakes with it are no further failures, as during an outage.
+    /// A handshake with a ticket succeeded, whether the server accepted the ticket or declined it.
+    void on_success() noexcept;
+    /// A handshake that offered the ticket with this number failed, or was given up. Drops that
+    /// ticket; other handshakes with it are no further failures, as during an outage.
     void on_failure(std::uint64_t number) noexcept;
 
  private:
@@ -39,7 +39,7 @@ class TlsTicket {
     std::mutex mutex_;
     std::unique_ptr<SSL_SESSION, Free> session_;  ///< null: no ticket
     std::uint64_t number_ = 0;                    ///< of the ticket
-    int failures_ = 0;                            ///< since a ticket was accepted
+    int failures_ = 0;                            ///< in a row
 };
 
 /// The tickets of the servers of one client context. They belong to the context, because a
@@ -50,9 +50,9 @@ class TlsTickets {
     /// With more servers than this, the tickets of all are dropped.
     static constexpr std::size_t max_servers = 256;
 
-    /// Makes a client context keep tickets.
+    /// Makes a client context keep its tickets here. They must live as long as it makes sessions.
     /// \throws std::bad_alloc
-    static void enable(SSL_CTX*);
+    explicit TlsTickets(SSL_CTX*);
     /// The ticket of a server.
     /// \param server  its address and its name in certificates
     /// \returns null if the context keeps no tickets
@@ -63,7 +63,6 @@ class TlsTickets {
  private:
     static int context_index();
     static int session_index();
-    static void free_tickets(void*, void* tickets, CRYPTO_EX_DATA*, int, long, void*);
     static int on_ticket(SSL*, SSL_SESSION*);
 
     std::mutex mutex_;

@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/transport/tls/tls_tickets.hpp"
 
+#include <openssl/err.h>
 #include <openssl/x509.h>
 #include <new>
 
@@ -28,13 +29,16 @@ std::uint64_t TlsTicket::offer(SSL* ssl) {
 }
 
 void TlsTicket::renew(const SSL_SESSION* session) noexcept {
+    // This is within a read, whose result an error of the copy must not change.
+    ERR_set_mark();
     std::unique_ptr<SSL_SESSION, Free> copy(SSL_SESSION_dup(session));
+    ERR_pop_to_mark();
     const std::lock_guard lock(mutex_);
     session_.swap(copy);
     ++number_;
 }
 
-void TlsTicket::on_resumed() noexcept {
+void TlsTicket::on_success() noexcept {
     const std::lock_guard lock(mutex_);
     failures_ = 0;
 }
@@ -46,10 +50,8 @@ void TlsTicket::on_failure(std::uint64_t number) noexcept {
     ++failures_;
 }
 
-void TlsTickets::enable(SSL_CTX* context) {
-    auto tickets = std::make_unique<TlsTickets>();
-    if (SSL_CTX_set_ex_data(context, context_index(), tickets.get()) != 1) throw std::bad_alloc();
-    tickets.release();  // see free_tickets()
+TlsTickets::TlsTickets(SSL_CTX* context) {
+    if (SSL_CTX_set_ex_data(context, context_index(), this) != 1) throw std::bad_alloc();
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(context, on_ticket);
 }
@@ -69,18 +71,17 @@ void TlsTickets::receive(SSL* ssl, TlsTicket& ticket) noexcept {
     SSL_set_ex_data(ssl, session_index(), &ticket);
 }
 
+// Without functions: OpenSSL would call them for each context of the process, even if the plugin
+// with this code has been unloaded.
+
 int TlsTickets::context_index() {
-    static const int index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, free_tickets);
+    static const int index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
     return index;
 }
 
 int TlsTickets::session_index() {
     static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
     return index;
-}
-
-void TlsTickets::free_tickets(void*, void* tickets, CRYPTO_EX_DATA*, int, long, void*) {
-    delete static_cast<TlsTickets*>(tickets);
 }
 
 /// \returns 0: the reference to the session is not taken
