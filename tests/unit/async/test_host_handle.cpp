@@ -9,6 +9,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -61,6 +62,7 @@ class SumHandle final : public detail::HostHandle<int> {
 };
 
 bool conversion_fails = false;
+std::function<void()> during_conversion;
 
 /// A handle whose host reads or is called.
 struct HandleFixture {
@@ -77,7 +79,10 @@ struct HandleFixture {
         };
         handle->read(std::make_unique<detail::NextOperation<int, int>>(
             asio::bind_cancellation_slot(cancelled.slot(), note), context.get_executor(),
-            [](const int& sum) { return conversion_fails ? throw std::bad_alloc() : sum; }));
+            [](const int& sum) {
+                if (const auto call = std::exchange(during_conversion, nullptr)) call();
+                return conversion_fails ? throw std::bad_alloc() : sum;
+            }));
     }
     void settle() { test::settle(context); }
     void advance(Duration time) {
@@ -145,6 +150,34 @@ TEST_CASE("HostHandle: a read without memory for its result is still pending, an
     }
     f.advance(1s);
     CHECK(f.ec == error_code());
+    CHECK(f.handle->received == Sums{1});
+    f.read();
+    f.settle();
+    CHECK(f.handle->received == Sums{1, 2});
+}
+
+TEST_CASE("HostHandle: a reverted change that could not be taken leaves nothing to repeat") {
+    HandleFixture f(true);
+    f.handle->failing = Failing::taking;
+    f.handle->add(1);
+    CHECK_THROWS_AS(f.settle(), std::bad_alloc);
+    CHECK(f.handle->is_late());
+    f.handle->add(-1);
+    CHECK_FALSE(f.handle->is_late());
+}
+
+TEST_CASE("HostHandle: a read that another one replaces during its conversion is not overtaken") {
+    HandleFixture f(false);
+    f.read();
+    // As if another thread cancelled the read and began the next one.
+    during_conversion = [&] {
+        f.cancelled.emit(asio::cancellation_type::terminal);
+        f.handle->add(2);
+        f.read();
+        f.context.poll();
+    };
+    f.handle->add(1);
+    f.settle();
     CHECK(f.handle->received == Sums{1});
     f.read();
     f.settle();

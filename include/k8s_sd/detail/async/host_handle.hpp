@@ -128,8 +128,8 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
 
     /// Updates the waiting time after changes; under the mutex.
     void note_changes() { waiting_.note(has_diff(), continues()); }
-    /// Whether a delivery has failed, and has not been repeated with success. Under the mutex.
-    bool is_behind() const noexcept { return retry_at_.has_value(); }
+    /// Whether a delivery has failed, and has to be repeated. Under the mutex.
+    bool is_behind() const { return retry_at_ && has_diff(); }
     void on_first_state() {
         synced_->finish({});
         on_status_change();
@@ -235,18 +235,20 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
             is_offered_ = false;
             if (!has_diff()) return;  // the change was reverted
             diff = take_diff(clock().now());
-            is_offered_ = true;
+            is_offered_ = is_preparing_ = true;
         }
         try {
             reader->prepare(diff);
         } catch (...) {
             const std::lock_guard lock(mutex_);
+            is_preparing_ = false;
             if (reader_ == reader) is_offered_ = false;
             keep(std::move(diff));
             throw;
         }
         {
             const std::lock_guard lock(mutex_);
+            is_preparing_ = false;
             retry_at_.reset();
             if (reader_ != reader) {  // cancelled meanwhile
                 kept_.emplace(std::move(diff));
@@ -283,7 +285,8 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
     }
 
     std::optional<TimePoint> due_of_diff(TimePoint now) const {
-        if (!has_diff() || !(is_called_ || (reader_ && !is_offered_))) return std::nullopt;
+        if (!has_diff() || is_preparing_) return std::nullopt;
+        if (!is_called_ && (!reader_ || is_offered_)) return std::nullopt;
         const TimePoint due = kept_ || continues() ? now : pace_.due(now);
         return std::max(due, retry_at_.value_or(now));
     }
@@ -314,6 +317,7 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
     // Guarded by the mutex.
     ReaderPtr reader_;                   // null: no read is pending
     bool is_offered_ = false;            // hand_over() is posted to the reader
+    bool is_preparing_ = false;          // a diff is being prepared for a reader
     std::optional<Diff> kept_;           // could not be prepared
     std::optional<TimePoint> retry_at_;  // nullopt: no delivery has failed since the last one
     std::shared_ptr<const StatusCallback> status_callback_;
