@@ -6,12 +6,30 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <memory>
+#include <new>
 #include <optional>
+#include <utility>
 
 namespace k8s_sd::detail {
 namespace {
 
 using namespace std::chrono_literals;
+
+/// Has no memory for timers while `fails`.
+class ClockWithoutMemory final : public Clock {
+ public:
+    explicit ClockWithoutMemory(Clock& clock) : clock_(clock) {}
+    TimePoint now() const noexcept override { return clock_.now(); }
+    std::unique_ptr<Timer> make_timer(asio::any_io_executor executor) override {
+        if (fails) throw std::bad_alloc();
+        return clock_.make_timer(std::move(executor));
+    }
+
+    bool fails = false;
+
+ private:
+    Clock& clock_;
+};
 
 /// The permits of a watch on a server with one permit of each sort.
 struct PermitsFixture {
@@ -116,6 +134,23 @@ TEST_CASE(
     CHECK(f.permits->take_list_permit(f.owner));
     f.permits->return_list_permit();
     CHECK_FALSE(f.permits->take_list_permit(f.owner));
+}
+
+TEST_CASE(
+    "WatchPermits: a list without memory for its permit goes ahead at its time, without one") {
+    PermitsFixture f;
+    ClockWithoutMemory clock(*f.clock);
+    f.permits.emplace(f.executor, clock, f.traffic, 1);
+    PermitQueue::Permit other = f.traffic->list_permits->try_permit();
+    f.permits->async_list_permit(f.owner, f.count());
+    clock.fails = true;
+    other.reset();
+    CHECK_THROWS_AS(f.settle(), std::bad_alloc);
+    CHECK(f.traffic->list_permits->try_permit());
+    CHECK(f.calls == 0);
+    clock.fails = false;
+    f.advance(WatchPermits::max_list_permit_wait);
+    CHECK(f.calls == 1);
 }
 
 TEST_CASE("WatchPermits: the time of a permit begins with its list") {

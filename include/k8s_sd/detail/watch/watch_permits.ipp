@@ -52,12 +52,12 @@ bool WatchPermits::take_list_permit(const Owner& owner) {
 void WatchPermits::grant_list_permit(PermitQueue::Permit permit, const Owner& owner) {
     ListPermit& list = waits_.use().list;
     list.request.reset();
-    list.permit = std::move(permit);
     list.end = clock_.make_timer(executor_);
     list.end->expires_at(now() + max_list_permit_time, [this, owner] {
         const auto alive = owner.lock();
         if (alive && !stopped_) list_without_permit();
     });
+    list.permit = std::move(permit);  // not before: without memory it would have no end
 }
 
 bool WatchPermits::take_watch_permit() {
@@ -76,8 +76,8 @@ void WatchPermits::async_list_permit(const Owner& owner, Handler of_list) {
         executor_, [this, owner, handler](PermitQueue::Permit permit) {
             const auto alive = owner.lock();
             if (!alive || stopped_) return;
-            cancel_timer();
             grant_list_permit(std::move(permit), owner);
+            cancel_timer();  // not before: without memory the list goes ahead at its time
             (*handler)();
         });
     call_after(max_list_permit_wait, [this, owner, handler] {
