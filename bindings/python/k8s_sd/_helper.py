@@ -87,7 +87,8 @@ class Helper:
         for finalizer in self._finalizers:
             finalizer()
         if self._thread is not None:
-            self._work.put(None)
+            # After the lines that the contexts log while they are freed.
+            self._work.put(lambda: self._work.put(None))
             self._thread.join()
 
 

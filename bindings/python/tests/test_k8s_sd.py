@@ -437,18 +437,36 @@ class Interface(unittest.TestCase):
             lines.put(record.getMessage())
             finished.wait(60)
 
-        logger = logging.getLogger("k8s_sd")
+        logger = logging.getLogger("k8s_sd.a_slow_handler")
+        helper = _helper.Helper()  # without the work of other tests
         with handled(handle), unittest.mock.patch.object(_helper, "MAX_WAITING_LINES", 2):
-            _helper.helper.start()
-            _helper.helper.log(logger, logging.WARNING, "0")
+            helper.start()
+            helper.log(logger, logging.WARNING, "0")
             taken = [lines.get(timeout=60)]
             for number in range(1, 9):
-                _helper.helper.log(logger, logging.WARNING, str(number))
+                helper.log(logger, logging.WARNING, str(number))
             finished.set()
             taken += [lines.get(timeout=60), lines.get(timeout=60)]
             self.assertEqual(taken, ["0", "1", "2"])
-            _helper.helper.log(logger, logging.WARNING, "9")
+            helper.log(logger, logging.WARNING, "9")
             self.assertEqual(lines.get(timeout=60), "9")
+
+    def test_lines_of_contexts_that_the_end_frees_are_logged(self):
+        lines = queue.SimpleQueue()
+        helper = _helper.Helper()
+        helper.start()
+
+        class Owner:
+            pass
+
+        owner = Owner()
+        with handled(lambda record: lines.put(record.getMessage())), \
+                unittest.mock.patch.object(_helper, "library") as library:
+            library.k8s_sd_free = lambda _: helper.log(
+                logging.getLogger("k8s_sd.the_end"), logging.WARNING, "ends")
+            helper.free_after(owner, 1, None)
+            helper._end()
+        self.assertEqual(lines.get_nowait(), "ends")
 
     def test_garbage_is_collected_in_any_thread(self):
         for name, code in (("of handlers", COLLECT_IN_HANDLER),
