@@ -123,6 +123,16 @@ TEST_CASE("HTTP client: versions of TLS, in upper case for Prometheus, in any fo
     }
 }
 
+TEST_CASE("HTTP client: a section without user and password is an error for vmagent") {
+    for (const char* section : {"{}", "{username: ''}", "{username: '', password_file: ''}"}) {
+        const std::string text = with_server("basic_auth: " + std::string(section));
+        CHECK(config_error([&] { parse_sd_config(text, V, "sd.yaml"); }) ==
+              "sd.yaml:3: basic_auth: needs username or username_file; or remove the section");
+    }
+    CHECK(server("basic_auth: {password: p}", V).auth == AuthConfig{.password = "p"});
+    CHECK(server("basic_auth: ", V).auth == AuthConfig{});
+}
+
 TEST_CASE("HTTP client: contradictions are reported with their position") {
     const std::pair<const char*, const char*> cases[] = {
         {"bearer_token: a\nbearer_token_file: b",

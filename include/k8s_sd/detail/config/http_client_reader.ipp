@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/config/sd_config_reader.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
+#include <algorithm>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -42,12 +43,19 @@ void read_authorization(const YamlValue& value, const std::string& where, AuthCo
     places.path(value["credentials_file"], where + ".bearer_token_file", auth.bearer_token_file);
 }
 
-void read_basic_auth(const YamlValue& value, const std::string& where, AuthConfig& auth,
-                     FieldPlaces& places) {
+void read_basic_auth(const YamlValue& value, LabelDialect dialect, const std::string& where,
+                     AuthConfig& auth, FieldPlaces& places) {
     if (value.is_null()) return;
     value.allow_only({"username", "username_file", "password", "password_file"});
     allow_one_of(value, {"username", "username_file"});
     allow_one_of(value, {"password", "password_file"});
+    const auto keys = {"username", "username_file", "password", "password_file"};
+    const bool empty = std::none_of(keys.begin(), keys.end(), [&](const char* key) {
+        return says_something(value[key]);
+    });
+    if (empty && dialect == LabelDialect::victoriametrics) {
+        value.fail("needs username or username_file; or remove the section");
+    }
     // Prometheus loads a section without content; it sends no credentials here.
     places.text(value["username"], where + ".username", auth.username);
     places.path(value["username_file"], where + ".username_file", auth.username_file);
@@ -220,7 +228,7 @@ void read_http_client(const YamlValue& entry, LabelDialect dialect, const std::s
     places.path(entry["bearer_token_file"], auth + ".bearer_token_file",
                 server.auth.bearer_token_file);
     read_authorization(entry["authorization"], auth, server.auth, places);
-    read_basic_auth(entry["basic_auth"], auth, server.auth, places);
+    read_basic_auth(entry["basic_auth"], dialect, auth, server.auth, places);
     read_oauth2(entry["oauth2"], dialect, auth + ".oauth2", server.auth, places);
     read_tls(entry["tls_config"], dialect, where + ".tls", server.tls, places);
     read_proxy(entry, where + ".proxy", server.proxy, places);
