@@ -91,8 +91,12 @@ TEST_CASE("TargetFolder: knows after a restart the job of a file with a hash in 
     {
         k8s_sd_program::FileMetrics metrics;
         const TargetFolder targets(folder.path());
-        FolderFile(targets, job, [](const std::string&) {}, metrics).write("[]");
-        FolderFile(targets, "short", [](const std::string&) {}, metrics).write("[]");
+        FolderFile(
+            targets, job, [](const std::string&) {}, metrics)
+            .write("[]");
+        FolderFile(
+            targets, "short", [](const std::string&) {}, metrics)
+            .write("[]");
     }
     const TargetFolder targets(folder.path());
     CHECK(targets.job_of(file) == job);

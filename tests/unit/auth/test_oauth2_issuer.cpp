@@ -156,10 +156,10 @@ TEST_CASE("OAuth2: a refusal of the place where the secret worked leads to the o
 TEST_CASE("OAuth2: no echo of a request shows a secret of it") {
     ApiServerConfig server = with_oauth2();
     server.auth.oauth2->endpoint_params = {{"password", "pa ss&word/1"},
-                                            {"pin", "4711"},
-                                            {"key", "s/3"},
-                                            {"empty", ""},
-                                            {"tenant", "red"}};
+                                           {"pin", "4711"},
+                                           {"key", "s/3"},
+                                           {"empty", ""},
+                                           {"tenant", "red"}};
     server.auth.oauth2->headers = {{.name = "X-Key", .value = "key-of-the-gateway"}};
     for (const char* echo :
          {"bXkrY2xpZW50OnMzY3JldCUyNm1vcmU=", "s3cret&more", "s3cret%26more", "pa ss&word/1",

@@ -60,7 +60,8 @@ IssuedCredentials no_service_token(std::string problem) {
 /// Whether a parameter names what the token is for. Messages need short values of these; any other
 /// one may be a password or a PIN.
 bool is_public_parameter(std::string_view name) {
-    static constexpr std::string_view names[] = {"audience", "realm", "resource", "scope", "tenant"};
+    static constexpr std::string_view names[] = {"audience", "realm", "resource", "scope",
+                                                 "tenant"};
     return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 

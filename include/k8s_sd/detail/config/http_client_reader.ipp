@@ -50,9 +50,8 @@ void read_basic_auth(const YamlValue& value, LabelDialect dialect, const std::st
     allow_one_of(value, {"username", "username_file"});
     allow_one_of(value, {"password", "password_file"});
     const auto keys = {"username", "username_file", "password", "password_file"};
-    const bool empty = std::none_of(keys.begin(), keys.end(), [&](const char* key) {
-        return says_something(value[key]);
-    });
+    const bool empty = std::none_of(keys.begin(), keys.end(),
+                                    [&](const char* key) { return says_something(value[key]); });
     if (empty && dialect == LabelDialect::victoriametrics) {
         value.fail("needs username or username_file; or remove the section");
     }
