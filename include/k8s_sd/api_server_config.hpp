@@ -44,8 +44,9 @@ class K8S_SD_EXPORT TokenSource {
 // Every member of these aggregates has an initializer, so designated initializers may omit members
 // without a warning. Nothing here is ever printed: all of it may be secret.
 
-/// TLS versions. Older ones than 1.2 are not supported.
-enum class TlsVersion : std::uint8_t { tls_1_2, tls_1_3 };
+/// TLS versions. The library itself speaks 1.2 and 1.3; the older ones are those of scrape clients,
+/// which belong to the host.
+enum class TlsVersion : std::uint8_t { tls_1_0, tls_1_1, tls_1_2, tls_1_3 };
 
 /// Trust and identity for https. At most one of each pair `ca`/`ca_file`, `cert`/`cert_file` and
 /// `key`/`key_file`; the inline forms hold PEM text. Files are read again when they change.
@@ -59,7 +60,7 @@ struct TlsConfig {
     std::string server_name{};  ///< for SNI and verification; empty: the host of the URL
     /// Accepts any certificate, so any impostor of the server gets the credentials.
     bool insecure_skip_verify = false;
-    TlsVersion min_version = TlsVersion::tls_1_2;  ///< minimum version
+    TlsVersion min_version = TlsVersion::tls_1_2;  ///< minimum version; at least 1.2 is spoken
     TlsVersion max_version = TlsVersion::tls_1_3;  ///< maximum version; not less than min_version
     auto operator<=>(const TlsConfig&) const = default;
 };

@@ -11,9 +11,13 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0 {
@@ -235,13 +239,14 @@ struct TargetGroupDiff {
 /// Joins the parts of a diff, for a host that applies each diff as a whole. Not thread-safe.
 class DiffJoiner {
  public:
-    /// Calls `apply(const TargetGroupDiff&)` with the whole diff if this is its last part.
+    /// Calls `apply(const TargetGroupDiff&)` with the whole diff if this is its last part. If that
+    /// throws, the next call has both diffs as one.
     template <class Apply>
     void add(const TargetGroupDiff& part, Apply&& apply) {
         if (part.full) is_open_ = false;
         if (!is_open_) {
             joined_ = {};
-            if (!part.more) return void(apply(part));
+            if (!part.more) return apply_whole(part, apply);
             joined_.full = part.full;
         }
         is_open_ = true;
@@ -252,10 +257,55 @@ class DiffJoiner {
         is_open_ = part.more;
         if (is_open_) return;
         const TargetGroupDiff whole = std::exchange(joined_, {});
-        apply(whole);
+        apply_whole(whole, apply);
     }
 
  private:
+    template <class Apply>
+    void apply_whole(const TargetGroupDiff& diff, Apply& apply) {
+        if (missed_) {
+            missed_ = sum_of(*missed_, diff);
+            apply(std::as_const(*missed_));
+            return missed_.reset();
+        }
+        try {
+            apply(diff);
+        } catch (...) {
+            missed_ = diff;
+            throw;
+        }
+    }
+    static TargetGroupDiff sum_of(const TargetGroupDiff& earlier, const TargetGroupDiff& later) {
+        if (later.full) return later;
+        TargetGroupDiff sum = later;
+        sum.full = earlier.full;
+        sum.unconfirmed = earlier.unconfirmed && !later.confirms;
+        sum.confirms = earlier.confirms || later.confirms;
+        sum.updated.reserve(earlier.updated.size() + later.updated.size());
+        std::unordered_map<std::string_view, GroupChange*> updated;
+        std::unordered_set<std::string_view> removed;
+        for (GroupChange& change : sum.updated) updated.emplace(change.group->source(), &change);
+        for (const TargetGroupPtr& group : later.removed) removed.insert(group->source());
+        for (const GroupChange& change : earlier.updated) {
+            const auto again = updated.find(change.group->source());
+            if (again != updated.end()) {
+                again->second->previous = change.previous;
+            } else if (!removed.contains(change.group->source())) {
+                sum.updated.push_back(change);
+            }
+        }
+        for (const TargetGroupPtr& group : earlier.removed) {
+            const auto again = updated.find(group->source());
+            if (again != updated.end()) {
+                again->second->previous = group;
+            } else {
+                sum.removed.push_back(group);
+            }
+        }
+        return sum;
+    }
+
+    std::optional<TargetGroupDiff> missed_;  // apply() has thrown
     TargetGroupDiff joined_;
     bool is_open_ = false;  // further parts follow
 };

@@ -1,11 +1,18 @@
 #include "integration/discovery/job_fixture.hpp"
 #include "k8s_sd/target_group.hpp"
 #include "k8s_sd/target_source.hpp"
+#include "support/allocations.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <boost/asio/detached.hpp>
+#include <functional>
+#include <new>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace k8s_sd;
@@ -36,6 +43,44 @@ struct Sources : Jobs {
 
     TargetSource dns;
     TargetSource consul;
+};
+
+/// A host without memory from some allocation on, until it is called or a handler has failed.
+struct ScarceHost : Simulation {
+    ScarceHost() {
+        manager.async_run(boost::asio::detached);
+        Job job;
+        job.name = "a";
+        job.sources = {source};
+        manager.apply_config({job});
+        settle();
+    }
+    void receive(const JobDiff& diff) {
+        allocations_left = -1;
+        if (diff.full) groups.clear();
+        for (const ProviderDiff& provider : diff.providers) {
+            for (const GroupChange& change : provider.diff.updated)
+                groups.insert(std::string(change.group->source()));
+            for (const TargetGroupPtr& group : provider.diff.removed)
+                groups.erase(std::string(group->source()));
+        }
+    }
+    /// \returns whether there was enough memory
+    bool with_memory_for(long allocations, const std::function<void()>& call) {
+        allocations_left = allocations;
+        try {
+            call();
+            allocations_left = -1;
+            return true;
+        } catch (const std::bad_alloc&) {
+            allocations_left = -1;
+            return false;
+        }
+    }
+
+    TargetSource source;
+    std::set<std::string> groups;
+    DiscoveryManager manager{context.get_executor(), [this](JobDiff diff) { receive(diff); }};
 };
 
 }  // namespace
@@ -365,4 +410,27 @@ TEST_CASE("TargetSource: a handle that was moved from is a handle still") {
     TargetSource assigned;
     assigned = std::move(source);
     CHECK(source == assigned);  // NOLINT(bugprone-use-after-move)
+}
+
+TEST_CASE("TargetSource: no change is lost, wherever memory is lacking") {
+    const std::vector<TargetGroupPtr> before{group("x"), group("y")};
+    const std::vector<TargetGroupPtr> after{group("x", "2"), group("z")};
+    const bool from_the_start = GENERATE(false, true);
+    for (long allocations = 0;; ++allocations) {
+        CAPTURE(from_the_start, allocations);
+        ScarceHost host;
+        if (!from_the_start) {
+            host.source.set(before);
+            host.settle();
+        }
+        // The host learns of a failed set(), and repeats it.
+        bool enough = host.with_memory_for(allocations, [&] { host.source.set(after); });
+        if (!enough) host.source.set(after);
+        const long left = enough ? allocations : -1;
+        enough = host.with_memory_for(left, [&] { host.settle(); }) && enough;
+        host.settle();
+        for (int pause = 0; pause < 3; ++pause) host.advance(1s);
+        REQUIRE(host.groups == std::set<std::string>{"x", "z"});
+        if (enough) break;
+    }
 }

@@ -91,6 +91,16 @@ scrape_configs:
     }
 }
 
+TEST_CASE("collector_configs: versions of TLS before 1.2 reach the collector") {
+    const auto jobs = configs_of(R"(scrape_configs:
+- job_name: j
+  tls_config: {min_version: TLS10, max_version: TLS11}
+)");
+    const auto& tls = jobs.at("j").at("tls_config");
+    CHECK(tls.at("min_version") == "TLS10");
+    CHECK(tls.at("max_version") == "TLS11");
+}
+
 TEST_CASE("collector_configs: secrets are masked unless they are to be shown") {
     const std::string masked = text_of(configs_of(with_secrets));
     CHECK(masked.find("hush") == masked.npos);

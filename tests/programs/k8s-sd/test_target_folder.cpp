@@ -16,6 +16,7 @@
 #include <vector>
 
 using k8s_sd_program::file_name_of;
+using k8s_sd_program::FolderFile;
 using k8s_sd_program::job_name_of;
 using k8s_sd_program::TargetFolder;
 namespace fs = std::filesystem;
@@ -81,6 +82,32 @@ TEST_CASE("file_name_of: a name too long for a file ends in its hash") {
     const TargetFolder targets(folder.path());
     CHECK(targets.write(file, "[]"));
     CHECK(folder.text(file) == "[]");
+}
+
+TEST_CASE("TargetFolder: knows after a restart the job of a file with a hash in its name") {
+    const Folder folder;
+    const std::string job(300, 'x');
+    const std::string file = file_name_of(job);
+    {
+        k8s_sd_program::FileMetrics metrics;
+        const TargetFolder targets(folder.path());
+        FolderFile(
+            targets, job, [](const std::string&) {}, metrics)
+            .write("[]");
+        FolderFile(
+            targets, "short", [](const std::string&) {}, metrics)
+            .write("[]");
+    }
+    const TargetFolder targets(folder.path());
+    CHECK(targets.job_of(file) == job);
+    CHECK(targets.job_of("short.json") == "short");
+    CHECK(targets.job_of(file_name_of(job + "x")).empty());
+    folder.put(fs::path(".k8s-sd") / file, std::string(200, 'x'));
+    CHECK(targets.job_of(file).empty());
+    targets.write(file, "[]", job);
+    CHECK(targets.job_of(file) == job);
+    targets.remove(file);
+    CHECK(targets.job_of(file).empty());
 }
 
 TEST_CASE("job_name_of: the name of a file names its job") {
@@ -162,7 +189,7 @@ TEST_CASE("FolderFile: a problem is reported once, and again after it was gone")
     k8s_sd_program::FileMetrics metrics;
     std::vector<std::string> received;
     k8s_sd_program::FolderFile file(
-        targets, "a.json", [&](const auto& text) { received.push_back(text); }, metrics);
+        targets, "a", [&](const auto& text) { received.push_back(text); }, metrics);
     fs::create_directory(folder.path() / "a.json");
     for (int i = 0; i < 3; ++i) {
         CHECK(file.write("[]") >= std::chrono::milliseconds(500));

@@ -14,6 +14,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 using namespace k8s_sd;
 using namespace k8s_sd::test;
@@ -23,10 +24,24 @@ using detail::Pace;
 
 namespace {
 
+/// There is memory again when a timer is made.
+class ClockWithMemory final : public Clock {
+ public:
+    explicit ClockWithMemory(std::shared_ptr<Clock> clock) : clock_(std::move(clock)) {}
+    TimePoint now() const noexcept override { return clock_->now(); }
+    std::unique_ptr<Timer> make_timer(boost::asio::any_io_executor executor) override {
+        allocations_left = -1;
+        return clock_->make_timer(std::move(executor));
+    }
+
+ private:
+    const std::shared_ptr<Clock> clock_;
+};
+
 /// Delivers a number of times, each at its due time.
 struct FakeSource final : Delivery::Source, std::enable_shared_from_this<FakeSource> {
     FakeSource(const boost::asio::any_io_executor& host, const boost::asio::any_io_executor& origin,
-               const std::shared_ptr<ManualClock>& clock)
+               const std::shared_ptr<Clock>& clock)
         : delivery(host, origin, clock, 10) {}
 
     bool deliver_next(TimePoint now) override {
@@ -102,6 +117,39 @@ TEST_CASE("Delivery: without memory for the handler behind a batch, the next wak
     t.source->add(1);
     t.settle();
     CHECK(t.source->deliveries == 2);
+}
+
+TEST_CASE("Delivery: a poll without memory for its handler is repeated after a pause") {
+    Fixture t;
+    const auto source =
+        std::make_shared<FakeSource>(t.context.get_executor(), t.context.get_executor(),
+                                     std::make_shared<ClockWithMemory>(t.clock));
+    allocations_left = 0;
+    CHECK_THROWS_AS(source->add(1), std::bad_alloc);
+    CHECK(allocations_left == -1);
+    t.settle();
+    CHECK(source->deliveries == 0);
+    SECTION("once") {
+        t.advance(1s);
+        CHECK(source->deliveries == 1);
+    }
+    SECTION("unless it is cancelled") {
+        source->delivery.cancel(source);
+        t.advance(1s);
+        CHECK(source->deliveries == 0);
+        CHECK(t.clock->next_expiry() == TimePoint::max());
+    }
+}
+
+TEST_CASE("Delivery: the rest of a batch without memory for its handler follows after a pause") {
+    Fixture t;
+    t.full = true;
+    t.source->add(11);
+    t.settle();
+    CHECK(t.source->deliveries == 10);
+    t.full = false;
+    t.advance(1s);
+    CHECK(t.source->deliveries == 11);
 }
 
 TEST_CASE("Delivery: changes until the invocation after a call are delivered together") {

@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/async/host_handle.hpp"
 #include "k8s_sd/detail/async/reader.hpp"
+#include "support/full_executor.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
@@ -29,9 +30,9 @@ enum class Failing { nothing, taking, preparing };
 /// Delivers sums of numbers.
 class SumHandle final : public detail::HostHandle<int> {
  public:
-    SumHandle(asio::io_context& context, const std::shared_ptr<ManualClock>& clock, bool is_called)
-        : HostHandle(context.get_executor(), context.get_executor(), clock,
-                     std::make_shared<Metrics>(), Duration(), is_called) {}
+    SumHandle(const asio::any_io_executor& host, const asio::any_io_executor& origin,
+              const std::shared_ptr<ManualClock>& clock, bool is_called)
+        : HostHandle(host, origin, clock, std::make_shared<Metrics>(), Duration(), is_called) {}
     DiscovererStatus status() const override { return {}; }
     void add(int number) {
         const std::lock_guard lock(mutex_);
@@ -39,6 +40,7 @@ class SumHandle final : public detail::HostHandle<int> {
         note_changes();
         wake();
     }
+    void sync() { on_first_state(); }
     bool is_late() {
         const std::lock_guard lock(mutex_);
         return is_behind();
@@ -67,7 +69,8 @@ std::function<void()> during_conversion;
 /// A handle whose host reads or is called.
 struct HandleFixture {
     explicit HandleFixture(bool is_called)
-        : handle(std::make_shared<SumHandle>(context, clock, is_called)) {}
+        : handle(std::make_shared<SumHandle>(FullExecutor{&context, &full}, context.get_executor(),
+                                             clock, is_called)) {}
     ~HandleFixture() {
         handle->cancel();
         settle();
@@ -91,6 +94,7 @@ struct HandleFixture {
     }
 
     asio::io_context context;
+    bool full = false;  ///< no memory for handlers of the host
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
     std::shared_ptr<SumHandle> handle;
     asio::cancellation_signal cancelled;
@@ -154,6 +158,37 @@ TEST_CASE("HostHandle: a read without memory for its result is still pending, an
     f.read();
     f.settle();
     CHECK(f.handle->received == Sums{1, 2});
+}
+
+TEST_CASE("HostHandle: a wait without memory for its handler is completed after a pause") {
+    HandleFixture f(true);
+    std::optional<error_code> ended;
+    f.handle->wait_synced([&](error_code ec) { ended = ec; });
+    f.full = true;
+    CHECK_THROWS_AS(f.handle->sync(), std::bad_alloc);
+    f.full = false;
+    f.settle();
+    CHECK_FALSE(ended);
+    f.advance(1s);
+    CHECK(ended == error_code());
+}
+
+TEST_CASE("HostHandle: waits and reads without memory for their end are ended after a pause") {
+    HandleFixture f(false);
+    std::optional<error_code> wait, read;
+    f.handle->wait_synced([&](error_code ec) { wait = ec; });
+    f.handle->read(std::make_unique<detail::NextOperation<int, int>>(
+        [&](error_code ec, int) { read = ec; }, f.handle->executor(),
+        [](const int& sum) { return sum; }));
+    f.full = true;
+    f.handle->cancel();
+    f.full = false;
+    f.settle();
+    CHECK_FALSE(wait);
+    CHECK_FALSE(read);
+    f.advance(1s);
+    CHECK(wait == asio::error::operation_aborted);
+    CHECK(read == asio::error::operation_aborted);
 }
 
 TEST_CASE("HostHandle: a reverted change that could not be taken leaves nothing to repeat") {

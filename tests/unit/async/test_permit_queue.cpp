@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/async/permit_queue.hpp"
 #include "support/full_executor.hpp"
 #include "support/held_executor.hpp"
+#include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -22,7 +23,8 @@ struct PermitQueueFixture {
     using Urgency = PermitQueue::Urgency;
 
     explicit PermitQueueFixture(PermitQueue::Limit limit)
-        : queue(std::make_shared<PermitQueue>(limit, PermitQueue::Gauges{granted, waiting})) {}
+        : queue(
+              std::make_shared<PermitQueue>(limit, PermitQueue::Gauges{granted, waiting}, clock)) {}
 
     /// Keeps its permit, and records the grant.
     RequestHandle ask(const std::string& name, Urgency urgency = Urgency::normal) {
@@ -38,6 +40,7 @@ struct PermitQueueFixture {
     void settle() { test::settle(context); }
 
     asio::io_context context;
+    std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     std::shared_ptr<Metrics::Gauge> granted = std::make_shared<Metrics::Gauge>(0);
     std::shared_ptr<Metrics::Gauge> waiting = std::make_shared<Metrics::Gauge>(0);
     Names served;
@@ -217,6 +220,14 @@ TEST_CASE("PermitQueue: a request without memory for its handler waits for the n
                                              });
     CHECK(*f.granted == 0);
     CHECK(*f.waiting == 1);
+    SECTION("after a pause") {
+        full = false;
+        f.settle();
+        CHECK(f.served.empty());
+        f.clock->advance(Reminder::pause);
+        f.settle();
+        CHECK(f.served == PermitQueueFixture::Names{"first"});
+    }
     SECTION("of a request") {
         full = false;
         const auto second = f.ask("second");

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/async/run_state.hpp"
+#include "support/full_executor.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
@@ -9,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,11 +25,17 @@ namespace {
 
 /// Records its calls; delivers one number a wake-up.
 struct NumberState final : RunState {
-    NumberState(asio::io_context& context, const std::shared_ptr<ManualClock>& clock)
-        : RunState(context.get_executor(), context.get_executor(), clock, 1) {}
+    NumberState(const asio::any_io_executor& host, const std::shared_ptr<ManualClock>& clock)
+        : RunState(host, host, clock, 1) {}
 
-    void begin() override { calls.emplace_back("begin"); }
-    void end() noexcept override { calls.emplace_back("end"); }
+    void begin() override {
+        if (std::exchange(begin_fails, false)) throw std::bad_alloc();
+        calls.emplace_back("begin");
+    }
+    void end() noexcept override {
+        calls.emplace_back("end");
+        if (posts_end) post_end(executor(), [this] { calls.emplace_back("ended later"); });
+    }
     void on_ended() noexcept override {
         const std::lock_guard lock(mutex_);  // not held by the caller
         calls.emplace_back("on_ended");
@@ -52,6 +60,8 @@ struct NumberState final : RunState {
 
     std::vector<std::string> calls;
     std::function<void()> on_call;
+    bool begin_fails = false;
+    bool posts_end = false;
     bool news = false;
     int deliveries = 0;
 };
@@ -65,7 +75,9 @@ struct RunStateFixture {
 
     asio::io_context context;
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-    std::shared_ptr<NumberState> state = std::make_shared<NumberState>(context, clock);
+    bool full = false;  ///< no memory for handlers
+    std::shared_ptr<NumberState> state =
+        std::make_shared<NumberState>(FullExecutor{&context, &full}, clock);
     std::optional<error_code> first, second;
 };
 
@@ -127,6 +139,35 @@ TEST_CASE("RunState: the cancellation slot of a run cancels the state") {
     CHECK(t.state->calls == RunCalls{"begin", "end", "on_ended"});
 }
 
+TEST_CASE("RunState: without memory for handlers it ends after a pause") {
+    RunStateFixture f;
+    f.state->posts_end = true;
+    f.state->run(f.runs(f.first));
+    f.full = true;
+    f.state->cancel();
+    f.full = false;
+    f.settle();
+    CHECK_FALSE(f.first);
+    CHECK(f.state->calls == RunCalls{"begin", "end", "on_ended"});
+    f.clock->advance(std::chrono::seconds(1));
+    f.settle();
+    CHECK(f.first == asio::error::operation_aborted);
+    CHECK(f.state->calls == RunCalls{"begin", "end", "on_ended", "ended later"});
+}
+
+TEST_CASE("RunState: a run that cannot begin is refused, and the next one begins") {
+    RunStateFixture f;
+    f.state->begin_fails = true;
+    CHECK_THROWS_AS(f.state->run(f.runs(f.first)), std::bad_alloc);
+    CHECK_FALSE(f.state->is_running());
+    f.state->run(f.runs(f.second));
+    CHECK(f.state->calls == RunCalls{"begin"});
+    f.state->cancel();
+    f.settle();
+    CHECK_FALSE(f.first);
+    CHECK(f.second == asio::error::operation_aborted);
+}
+
 TEST_CASE("RunState: nothing is delivered after cancel()") {
     RunStateFixture t;
     t.state->add();
@@ -157,7 +198,8 @@ TEST_CASE("RunState: an unfinished run is destroyed with its context") {
     std::weak_ptr<NumberState> weak;
     {
         asio::io_context context;
-        auto state = std::make_shared<NumberState>(context, std::make_shared<ManualClock>());
+        auto state =
+            std::make_shared<NumberState>(context.get_executor(), std::make_shared<ManualClock>());
         weak = state;
         // The handler calls the state while the context destroys it.
         struct CancelsOnDestruction {
@@ -181,7 +223,7 @@ TEST_CASE("RunState: an unfinished run is destroyed with its context") {
 
 TEST_CASE("take_over() cancels the state of the assigned handle only") {
     RunStateFixture t;
-    auto other = std::make_shared<NumberState>(t.context, t.clock);
+    auto other = std::make_shared<NumberState>(t.context.get_executor(), t.clock);
     const auto replaced = t.state;
     const auto taken = other;
     detail::take_over(t.state, t.state);

@@ -155,11 +155,15 @@ TEST_CASE("OAuth2: a refusal of the place where the secret worked leads to the o
 
 TEST_CASE("OAuth2: no echo of a request shows a secret of it") {
     ApiServerConfig server = with_oauth2();
-    server.auth.oauth2->endpoint_params = {{"password", "pa ss&word/1"}, {"tenant", "red"}};
+    server.auth.oauth2->endpoint_params = {{"password", "pa ss&word/1"},
+                                           {"pin", "4711"},
+                                           {"key", "s/3"},
+                                           {"empty", ""},
+                                           {"tenant", "red"}};
     server.auth.oauth2->headers = {{.name = "X-Key", .value = "key-of-the-gateway"}};
     for (const char* echo :
          {"bXkrY2xpZW50OnMzY3JldCUyNm1vcmU=", "s3cret&more", "s3cret%26more", "pa ss&word/1",
-          "pa+ss%26word%2F1", "pa%20ss%26word%2f1", "key-of-the-gateway"}) {
+          "pa+ss%26word%2F1", "pa%20ss%26word%2f1", "key-of-the-gateway", "4711", "s/3", "s%2F3"}) {
         CAPTURE(echo);
         Service f(TextServer::http(403, R"({"error": "red: )" + std::string(echo) + "\"}"), server);
         CHECK(f.get().ends_with(" HTTP 403: red: <redacted>"));
@@ -169,6 +173,13 @@ TEST_CASE("OAuth2: no echo of a request shows a secret of it") {
         CHECK(contains(g.get(), "a token of the type "));
         CHECK_FALSE(contains(g.get(), echo));
     }
+}
+
+TEST_CASE("OAuth2: a short parameter is hidden only as a whole word") {
+    ApiServerConfig server = with_oauth2();
+    server.auth.oauth2->endpoint_params = {{"pin", "403"}};
+    Service f(TextServer::http(400, R"({"error": "1403, 4031: 403"})"), server);
+    CHECK(f.get().ends_with(" HTTP 400: 1403, 4031: <redacted>"));
 }
 
 TEST_CASE("OAuth2: a service that hangs has failed after 30 s, and pauses grow to a minute") {

@@ -344,6 +344,14 @@ TEST_CASE("validate: certificates come from one source and with their keys") {
     CHECK(problem(config).starts_with("api_server.tls.cert_file: needs the private key"));
     tls = {.key = "f"};
     CHECK(problem(config).starts_with("api_server.tls.key: needs the certificate"));
+    tls = {.max_version = TlsVersion::tls_1_1};
+    CHECK(problem(config) ==
+          "api_server.tls.max_version: TLS 1.0 and 1.1 are not supported here; allowed are TLS12 "
+          "and TLS13");
+    tls = {.min_version = TlsVersion::tls_1_3, .max_version = TlsVersion::tls_1_2};
+    CHECK(problem(config) ==
+          "api_server.tls.min_version: must not exceed max_version; lower min_version or raise "
+          "max_version");
     tls = {.cert = "p", .key_file = "f"};
     CHECK(problem(config) == "");
 }

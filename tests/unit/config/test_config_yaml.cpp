@@ -50,7 +50,7 @@ tls_config:
   server_name: api
   insecure_skip_verify: true
   min_version: TLS12
-  max_version: tls13
+  max_version: TLS13
 follow_redirects: false
 enable_http2: true
 )yaml";

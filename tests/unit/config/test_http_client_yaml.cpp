@@ -103,14 +103,34 @@ TEST_CASE("HTTP client: a proxy, or those of the environment") {
     CHECK(server("proxy_from_environment: true").proxy == ProxyConfig{.from_environment = true});
 }
 
-TEST_CASE("HTTP client: versions of TLS, and what stands for at least 1.0") {
-    const auto tls = [](const std::string& lines) {
-        return server("tls_config: {" + lines + "}").tls;
+TEST_CASE("HTTP client: versions of TLS, in upper case for Prometheus, in any for vmagent") {
+    const auto tls = [](const std::string& lines, LabelDialect dialect = P) {
+        return server("tls_config: {" + lines + "}", dialect).tls;
     };
     CHECK(tls("min_version: TLS13").min_version == TlsVersion::tls_1_3);
-    CHECK(tls("min_version: tls10, max_version: TLS12") ==
-          TlsConfig{.max_version = TlsVersion::tls_1_2});
-    CHECK(tls("min_version: TLS11") == TlsConfig{});
+    CHECK(tls("min_version: TLS10, max_version: TLS12") ==
+          TlsConfig{.min_version = TlsVersion::tls_1_0, .max_version = TlsVersion::tls_1_2});
+    CHECK(tls("min_version: TLS11").min_version == TlsVersion::tls_1_1);
+    CHECK(tls("min_version: ") == TlsConfig{});
+    CHECK(tls("min_version: tls13", V).min_version == TlsVersion::tls_1_3);
+    CHECK(tls("min_version: Tls10", V).min_version == TlsVersion::tls_1_0);
+    CHECK(tls("min_version: ''", V) == TlsConfig{});
+    for (const char* odd : {"tls12", "Tls12", "''"}) {
+        const std::string text = with_server("tls_config: {min_version: " + std::string(odd) + "}");
+        CHECK(config_error([&] { parse_sd_config(text, P, "sd.yaml"); }) ==
+              "sd.yaml:3: tls_config.min_version: is not a version of TLS; allowed are TLS10, "
+              "TLS11, TLS12 and TLS13");
+    }
+}
+
+TEST_CASE("HTTP client: a section without user and password is an error for vmagent") {
+    for (const char* section : {"{}", "{username: ''}", "{username: '', password_file: ''}"}) {
+        const std::string text = with_server("basic_auth: " + std::string(section));
+        CHECK(config_error([&] { parse_sd_config(text, V, "sd.yaml"); }) ==
+              "sd.yaml:3: basic_auth: needs username or username_file; or remove the section");
+    }
+    CHECK(server("basic_auth: {password: p}", V).auth == AuthConfig{.password = "p"});
+    CHECK(server("basic_auth: ", V).auth == AuthConfig{});
 }
 
 TEST_CASE("HTTP client: contradictions are reported with their position") {
@@ -138,11 +158,17 @@ TEST_CASE("HTTP client: contradictions are reported with their position") {
         {"basic_auth:\n  username: u\n  password: p\n  password_file: f",
          "6: basic_auth.password_file: must not be set together with password"},
         {"tls_config: {min_version: '1.2'}",
-         "3: tls_config.min_version: is not a version of TLS; allowed are TLS12 and TLS13"},
+         "3: tls_config.min_version: is not a version of TLS; allowed are TLS10, TLS11, TLS12 and "
+         "TLS13"},
         {"tls_config: {max_version: TLS11}",
-         "3: tls_config.max_version: the minimum version is TLS 1.2; allowed are TLS12 and TLS13"},
+         "3: tls_config.max_version: TLS 1.0 and 1.1 are not supported here; allowed are TLS12 and "
+         "TLS13"},
+        {"tls_config: {min_version: TLS10,\n max_version: TLS11}",
+         "4: tls_config.max_version: TLS 1.0 and 1.1 are not supported here; allowed are TLS12 and "
+         "TLS13"},
         {"tls_config: {min_version: TLS13,\n max_version: TLS12}",
-         "3: tls_config.min_version: must not exceed max_version"},
+         "3: tls_config.min_version: must not exceed max_version; lower min_version or raise "
+         "max_version"},
         {"tls_config: {ca_file: 'https://h/ca'}",
          "3: tls_config.ca_file: reading it from a URL is not supported; name a file"},
         {"oauth2: {token_url: 'https://h/t'}", "3: oauth2: needs client_id"},

@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::detail {
@@ -23,17 +24,18 @@ struct RecordingObserver final : GroupWatcher::Observer {
         for (const GroupChange& change : changes) note(change);
     }
     void note(const GroupChange& change) {
+        if (std::exchange(fails, false)) throw std::bad_alloc();
         const TargetGroup& group = change.group ? *change.group : *change.previous;
         received += (change.group ? '+' : '-') + std::string(group.source()) + ' ';
     }
     std::string received;
+    bool fails = false;  ///< to record the next change
 };
 
 struct SourceFixture {
     std::shared_ptr<SourceFollower> follow(const asio::any_io_executor& strand,
                                            const std::shared_ptr<RecordingObserver>& observer) {
-        auto follower = std::make_shared<SourceFollower>(
-            source, strand, std::make_shared<test::ManualClock>(), observer);
+        auto follower = std::make_shared<SourceFollower>(source, strand, clock, observer);
         source->follow(follower);
         return follower;
     }
@@ -43,6 +45,7 @@ struct SourceFixture {
     void settle() { test::settle(context); }
 
     asio::io_context context;
+    std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     std::shared_ptr<SourceState> source = std::make_shared<SourceState>();
 };
 
@@ -66,6 +69,38 @@ TEST_CASE("SourceState: a follower without memory for its handler is notified wi
     CHECK(scarce->received == other->received);
     f.source->unfollow(*first);
     f.source->unfollow(*second);
+}
+
+TEST_CASE("SourceState: an observer that throws is notified again after a pause, in order") {
+    SourceFixture f;
+    const auto observer = std::make_shared<RecordingObserver>();
+    const auto follower = f.follow(f.context.get_executor(), observer);
+    f.source->set({f.group("a")});
+    SECTION("of the complete state") { observer->fails = true; }
+    SECTION("of changes") {
+        f.settle();
+        f.source->update({f.group("b")});
+        observer->fails = true;
+    }
+    CHECK_THROWS_AS(f.settle(), std::bad_alloc);
+    f.source->update({f.group("c")});
+    f.clock->advance(Reminder::pause);
+    f.settle();
+    CHECK(observer->received.starts_with("+pod/ns/a "));
+    CHECK(observer->received.ends_with("+pod/ns/c "));
+    f.source->unfollow(*follower);
+}
+
+TEST_CASE("SourceState: a follower without memory for its handler is notified after a pause") {
+    SourceFixture f;
+    bool full = true;
+    const auto observer = std::make_shared<RecordingObserver>();
+    f.source->set({f.group("a")});
+    CHECK_THROWS_AS(f.follow(test::FullExecutor{&f.context, &full}, observer), std::bad_alloc);
+    full = false;
+    f.clock->advance(Reminder::pause);
+    f.settle();
+    CHECK(observer->received == "+pod/ns/a ");
 }
 
 }  // namespace

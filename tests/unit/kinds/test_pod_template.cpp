@@ -102,6 +102,22 @@ TEST_CASE("PodTemplate: large labels or many ports of a pod are released with it
     CHECK(of_many->use_count() <= 2);  // here, and in the cache of blocks
 }
 
+TEST_CASE("PodObject: ports with one shared block count towards the limit of the object, too") {
+    api::Container container;
+    container.name = "c";
+    container.ports.resize(2000);
+    api::Pod pod;
+    pod.metadata.name = "p";
+    pod.spec.containers.push_back(container);
+    detail::ObjectFactory factory;
+    const auto make = [&] { detail::PodObject(pod, detail::RoleOptions(), factory); };
+    factory.begin_object();
+    CHECK_NOTHROW(make());
+    factory.begin_object();
+    factory.block().add("a", std::string(detail::LabelFactory::max_bytes - 16'384, 'x')).make();
+    CHECK_THROWS_AS(make(), detail::LabelLimitReached);
+}
+
 TEST_CASE("PodTemplate: pods from two factories are equal without sharing") {
     World one, other;
     one.add(Kind::pod, running("a"));

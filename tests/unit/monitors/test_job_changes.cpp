@@ -1,7 +1,10 @@
 #include "k8s_sd/detail/monitors/job_changes.hpp"
+#include "support/allocations.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <memory>
+#include <new>
+#include <optional>
 #include <string>
 
 namespace k8s_sd::test {
@@ -41,6 +44,30 @@ TEST_CASE("JobChanges: the first diff has all jobs, the next ones what has chang
     CHECK(jobs.count() == 2);
     CHECK(diff_text(jobs.take()) == " +a +c -b");
     CHECK(jobs.taken() == 5);
+}
+
+TEST_CASE("JobChanges: a diff without memory is taken later, whole") {
+    for (long allocations = 0;; ++allocations) {
+        detail::JobChanges jobs;
+        for (const char* name : {"a", "b", "c"}) jobs.put(job_with_path(name, "/"));
+        jobs.take();
+        jobs.put(job_with_path("a", "/other"));
+        jobs.put(job_with_path("d", "/"));
+        jobs.remove("b");
+        jobs.remove("c");
+        std::optional<MonitorDiff> diff;
+        allocations_left = allocations;
+        try {
+            diff = jobs.take();
+        } catch (const std::bad_alloc&) {
+        }
+        allocations_left = -1;
+        const bool enough = diff.has_value();
+        if (!enough) diff = jobs.take();
+        CHECK(diff_text(*diff) == " +a +d -b -c");
+        CHECK(jobs.count() == 2);
+        if (enough) break;
+    }
 }
 
 TEST_CASE("JobChanges: a first diff without jobs is a full one, too") {

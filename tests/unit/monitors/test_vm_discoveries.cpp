@@ -141,4 +141,16 @@ TEST_CASE("ScrapeConfig, VMScrapeConfig: an unknown service discovery refuses th
     CHECK(vm.reason(vm_scrape_config, spec) == reason);
 }
 
+TEST_CASE("ScrapeConfig, VMScrapeConfig: a field with an underscore refuses the object") {
+    const std::string spec = "{'ec2SDConfigs': [{'region': 'r', 'access_key': 'k'}]}";
+    const std::string reason =
+        "ec2SDConfigs[0].access_key: is an unknown field of a service discovery, whose targets "
+        "could be others";
+    CHECK(MonitorFixture().reason(scrape_config, spec) == reason);
+    CHECK(vm_fixture().reason(vm_scrape_config, spec) == reason);
+    const std::string of_client =
+        "{'ec2SDConfigs': [{'region': 'r', 'proxyURL': 'http://p', 'proxy_client_config': {}}]}";
+    CHECK(vm_fixture().reason(vm_scrape_config, of_client) == "");
+}
+
 }  // namespace k8s_sd::test

@@ -76,6 +76,13 @@ TEST_CASE("Handed over: the HTTP client of a job comes typed") {
     expected.headers = {{"X-A", "b", ""}};
     CHECK(vmagent == expected);
 
+    const auto old = only_job(job("  tls_config: {max_version: TLS11}\n"
+                                  "  oauth2: {client_id: i, token_url: 'http://t', tls_config: "
+                                  "{min_version: TLS10, max_version: TLS10}}\n"))
+                         .client;
+    CHECK(old->tls.max_version == TlsVersion::tls_1_1);
+    CHECK(old->auth.oauth2->tls.min_version == TlsVersion::tls_1_0);
+
     const auto oauth2 = only_job(job("  oauth2: {client_id: i, client_secret: s, token_url: "
                                      "'http://t', scopes: [a]}\n"))
                             .client->auth.oauth2;

@@ -2,6 +2,7 @@
 #include "k8s_sd/target_group.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,44 @@ TEST_CASE("TargetStore: it has the targets that a discoverer delivered") {
     callback({.full = true, .updated = {{db, nullptr}}, .removed = {}});
     CHECK(store.find("pod/shop/web") == nullptr);
     CHECK(store.find("pod/shop/db") == db);
+}
+
+TEST_CASE("TargetStore: a diff that cannot be applied is applied with the next one") {
+    TargetStore store;
+    const auto callback = store.callback();
+    bool fails = false;
+    const auto by_source = store.index([&](const TargetGroup& group) {
+        if (fails && group.source() == "pod/shop/new") throw std::runtime_error("index");
+        return group.source();
+    });
+    const auto web = group_of("pod/shop/web", {"10.0.0.1:80"});
+    const auto db = group_of("pod/shop/db", {"10.0.0.2:80"});
+    const auto made = group_of("pod/shop/new", {"10.0.0.3:80"});
+    const auto moved = group_of("pod/shop/web", {"10.0.0.4:80"});
+    callback({.full = true, .updated = {{web, nullptr}, {db, nullptr}}, .removed = {}});
+    fails = true;
+    CHECK_THROWS(callback({.updated = {{moved, web}, {made, nullptr}}, .removed = {db}}));
+    CHECK(store.find("pod/shop/web") == web);
+    CHECK(store.find("pod/shop/db") == db);
+    SECTION("also one that cannot be applied either") {
+        CHECK_THROWS(callback({.updated = {{db, nullptr}}, .removed = {}}));
+        fails = false;
+        callback({.updated = {{web, moved}}, .removed = {}});
+        CHECK(store.find("pod/shop/web") == web);
+        CHECK(store.find("pod/shop/db") == db);
+        CHECK(store.find("pod/shop/new") == made);
+    }
+    SECTION("which may remove what is in it") {
+        fails = false;
+        callback({.updated = {}, .removed = {made}});
+        CHECK(store.find("pod/shop/web") == moved);
+        CHECK(store.size() == 1);
+    }
+    SECTION("unless that is a complete state") {
+        callback({.full = true, .updated = {{db, nullptr}}, .removed = {}});
+        CHECK(store.find("pod/shop/db") == db);
+        CHECK(store.size() == 1);
+    }
 }
 
 TEST_CASE("TargetStore: readers see a diff in parts with its last part") {

@@ -4,13 +4,60 @@
 #include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/environment.hpp"
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <exception>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
+
+/// Calls a function after a pause, in place of a post that lacked memory: by then there may be some.
+/// Thread-safe.
+class K8S_SD_EXPORT Reminder {
+ public:
+    explicit Reminder(std::shared_ptr<Clock> clock) : clock_(std::move(clock)) {}
+    Reminder(const Reminder&) = delete;
+    Reminder& operator=(const Reminder&) = delete;
+
+    /// Calls the function on the executor after the pause. Replaces a pending call. Without memory
+    /// for the wait there is no call.
+    template <class Function>
+    void call_later(const asio::any_io_executor& executor, Function function) noexcept {
+        try {
+            std::unique_ptr<Timer> timer = clock_->make_timer(executor);
+            wait(std::move(timer), std::move(function));
+        } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): nothing else is left
+        }
+    }
+    /// Posts the function; if that lacks memory, calls it later.
+    template <class Function>
+    void post(const asio::any_io_executor& executor, Function function) noexcept {
+        try {
+            asio::post(executor, function);
+        } catch (const std::exception&) {
+            call_later(executor, std::move(function));
+        }
+    }
+    /// Ends a pending call; later ones are ignored.
+    void cancel() noexcept;
+
+    static constexpr Duration pause = std::chrono::seconds(1);
+
+ private:
+    void wait(std::unique_ptr<Timer>, std::function<void()>);
+
+    const std::shared_ptr<Clock> clock_;
+    std::mutex mutex_;
+    std::unique_ptr<Timer> timer_;  ///< null: not needed yet, or cancelled
+    bool cancelled_ = false;
+};
 
 /// Calls a host on its executor, as if by post, one call at a time. A call takes its state when it
 /// begins. Updates are therefore coalesced: a slow host skips intermediate states.
@@ -42,11 +89,14 @@ class K8S_SD_EXPORT Delivery {
 
     // Any thread.
     /// Schedules a poll of the source: it has something to deliver, or its due time moved earlier.
+    /// Without memory for a handler it throws, and the source is polled after a pause.
     void wake(std::shared_ptr<Source>);
     /// Once this returns, at most one call is still running, provided that the source checks
     /// cancelled() before each call. Returns true on the first cancellation.
     bool cancel(std::shared_ptr<Source>) noexcept;
     bool cancelled() const noexcept { return cancelled_; }
+    /// Whether a poll lacked memory for its handler, and none has come since.
+    bool missed() const noexcept { return missed_; }
     const Strand& strand() const noexcept { return strand_; }
     const asio::any_io_executor& origin() const noexcept { return origin_; }
     Clock& clock() const noexcept { return *clock_; }
@@ -55,14 +105,18 @@ class K8S_SD_EXPORT Delivery {
     void run(const std::shared_ptr<Source>&);
     void wake_again(const std::shared_ptr<Source>&);
     void run_at(TimePoint due, const std::shared_ptr<Source>&);
+    void run_later(const std::shared_ptr<Source>&) noexcept;
 
     const Strand strand_;
+    const asio::any_io_executor any_strand_;  // the same; its conversion takes memory
     const asio::any_io_executor origin_;
     const std::shared_ptr<Clock> clock_;
     const int calls_per_batch_;
     std::atomic<bool> cancelled_ = false;
     std::atomic<bool> awake_ = false;  // run() is queued and will poll the source
+    std::atomic<bool> missed_ = false;
     std::unique_ptr<Timer> timer_;     // used on the strand only
+    Reminder reminder_;                // of a poll without memory for its handler
 };
 
 /// The minimum interval between two calls. The first call does not wait.

@@ -1,31 +1,48 @@
 #include "k8s_sd/detail/async/delivery.hpp"
 
-#include <boost/asio/post.hpp>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
+void Reminder::wait(std::unique_ptr<Timer> timer, std::function<void()> function) {
+    const std::lock_guard lock(mutex_);
+    if (cancelled_) return;
+    timer->expires_at(due_after(clock_->now(), pause), std::move(function));
+    timer_.swap(timer);
+}
+
+void Reminder::cancel() noexcept {
+    std::unique_ptr<Timer> timer;
+    const std::lock_guard lock(mutex_);
+    cancelled_ = true;
+    timer_.swap(timer);
+}
+
 Delivery::Delivery(const asio::any_io_executor& host, asio::any_io_executor origin,
                    std::shared_ptr<Clock> clock, int calls_per_batch)
     : strand_(asio::make_strand(host)),
+      any_strand_(strand_),
       origin_(std::move(origin)),
       clock_(std::move(clock)),
-      calls_per_batch_(calls_per_batch) {}
+      calls_per_batch_(calls_per_batch),
+      reminder_(clock_) {}
 
 Delivery::~Delivery() = default;
 
 void Delivery::wake(std::shared_ptr<Source> source) {
     if (cancelled_ || awake_.exchange(true)) return;
     try {
-        asio::post(strand_, [this, source = std::move(source)] { run(source); });
+        asio::post(strand_, [this, source] { run(source); });
     } catch (...) {
-        awake_ = false;  // without memory; the next wake() tries again
+        awake_ = false;
+        run_later(source);
         throw;
     }
 }
 
 bool Delivery::cancel(std::shared_ptr<Source> source) noexcept {
     if (cancelled_.exchange(true)) return false;
+    reminder_.cancel();
     try {
         // Destroy the timer on the strand, where it is used.
         asio::post(strand_, [this, source = std::move(source)] { timer_.reset(); });
@@ -37,6 +54,7 @@ bool Delivery::cancel(std::shared_ptr<Source> source) noexcept {
 
 void Delivery::run(const std::shared_ptr<Source>& source) {
     awake_.exchange(false);  // before polling the source: a later change wakes again
+    missed_ = false;
     if (cancelled_) return;
     const TimePoint now = clock_->now();
     const std::optional<TimePoint> due = source->next_due(now);
@@ -50,7 +68,8 @@ void Delivery::run(const std::shared_ptr<Source>& source) {
             try {
                 asio::post(delivery->origin_, [d = delivery, s = source] { d->wake_again(s); });
             } catch (...) {
-                delivery->awake_ = false;  // without memory; the next wake() delivers the rest
+                delivery->awake_ = false;
+                delivery->run_later(source);
             }
         }
     };
@@ -65,8 +84,20 @@ void Delivery::wake_again(const std::shared_ptr<Source>& source) {
 }
 
 void Delivery::run_at(TimePoint due, const std::shared_ptr<Source>& source) {
-    if (!timer_) timer_ = clock_->make_timer(strand_);
-    timer_->expires_at(due, [this, weak = std::weak_ptr(source)] {
+    try {
+        if (!timer_) timer_ = clock_->make_timer(strand_);
+        timer_->expires_at(due, [this, weak = std::weak_ptr(source)] {
+            if (const auto alive = weak.lock()) run(alive);
+        });
+    } catch (...) {
+        run_later(source);
+        throw;
+    }
+}
+
+void Delivery::run_later(const std::shared_ptr<Source>& source) noexcept {
+    missed_ = true;
+    reminder_.call_later(any_strand_, [this, weak = std::weak_ptr(source)] {
         if (const auto alive = weak.lock()) run(alive);
     });
 }

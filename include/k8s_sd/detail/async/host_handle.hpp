@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/async/reader.hpp"
 #include "k8s_sd/detail/async/run_state.hpp"
 #include "k8s_sd/detail/async/sync_waits.hpp"
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/status.hpp"
@@ -54,8 +55,9 @@ class WaitingTime {
 /// under the mutex where they say so, the host never is.
 ///
 /// A diff that cannot be prepared for the host, as without memory, is kept and delivered again
-/// after a pause, before later ones. The exception leaves through the function that runs the host's
-/// context. Once the host is called, the diff counts as delivered.
+/// after a pause, before later ones. So are waits and reads that cannot be completed. The exception
+/// leaves through the function that runs the host's context. Once the host is called, the diff
+/// counts as delivered.
 /// \tparam Diff  the content of one delivery; empty if default-constructed
 template <class Diff>
 class HostHandle : public RunState, public Reader<Diff>::Owner {
@@ -72,9 +74,14 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
             const std::lock_guard lock(mutex_);
             refusal = refusal_of_reader();
             if (!refusal) {
-                reader_ = std::move(reader);
-                begin_once();
-                if (has_diff()) wake();
+                reader_.swap(reader);
+                try {
+                    begin_once();
+                    if (has_diff()) wake();
+                } catch (...) {
+                    reader = take_reader();  // destroyed without the mutex
+                    throw;
+                }
                 return;
             }
         }
@@ -87,7 +94,7 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
             const std::lock_guard lock(mutex_);
             if (reader_.get() == &reader) stopped = take_reader();
         }
-        if (stopped) stopped->fail(asio::error::operation_aborted);
+        if (stopped) end_read(stopped);
     }
 
     void wait_synced(SyncWaits::Handler handler) { synced_->add(std::move(handler), executor()); }
@@ -108,6 +115,8 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
                Duration min_interval, bool is_called)
         : RunState(executor, std::move(origin), clock, 1),
           is_called_(is_called),
+          waits_end_(clock),
+          read_end_(clock),
           pace_(min_interval),
           waiting_(clock, std::move(metrics)) {}
 
@@ -131,8 +140,10 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
     /// Whether a delivery has failed, and has to be repeated. Under the mutex.
     bool is_behind() const { return retry_at_ && has_diff(); }
     void on_first_state() {
-        synced_->finish({});
-        on_status_change();
+        FirstException problem;
+        problem.catch_from([&] { complete_waits(); });
+        problem.catch_from([&] { on_status_change(); });
+        problem.rethrow();
     }
     void on_status_change() {
         {
@@ -160,8 +171,37 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
             reader = take_reader();
             kept.swap(kept_);
         }
-        synced_->stop();
-        if (reader) reader->fail(asio::error::operation_aborted);
+        end_waits();
+        if (reader) end_read(reader);
+    }
+
+    /// Completes the waits for the first state. Those that cannot be are completed after a pause.
+    void complete_waits() {
+        try {
+            synced_->finish({});
+        } catch (...) {
+            waits_end_.call_later(executor(), [weak = std::weak_ptr(self_as(this))] {
+                const auto self = weak.lock();
+                if (self && !self->cancelled()) self->complete_waits();
+            });
+            throw;
+        }
+    }
+    void end_waits() noexcept {
+        try {
+            synced_->finish(asio::error::operation_aborted);
+            waits_end_.cancel();
+        } catch (...) {
+            waits_end_.call_later(executor(), [self = self_as(this)] { self->end_waits(); });
+        }
+    }
+    void end_read(const ReaderPtr& reader) noexcept {
+        try {
+            reader->fail(asio::error::operation_aborted);
+        } catch (...) {
+            read_end_.call_later(executor(),
+                                 [self = self_as(this), reader] { self->end_read(reader); });
+        }
     }
 
     error_code refusal_of_reader() const {
@@ -211,7 +251,7 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
         retry_later();
     }
     void retry_later() {
-        retry_at_ = due_after(clock().now(), retry_pause);
+        retry_at_ = due_after(clock().now(), Reminder::pause);
         wake();
     }
 
@@ -220,7 +260,8 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
             reader->post([self = self_as(this), reader] { self->hand_over(reader); });
         } catch (...) {
             const std::lock_guard lock(mutex_);
-            is_offered_ = false;  // without memory; the next change offers it again
+            is_offered_ = false;
+            retry_at_ = due_after(clock().now(), Reminder::pause);
             throw;
         }
     }
@@ -308,10 +349,9 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
         return true;
     }
 
-    static constexpr Duration retry_pause = std::chrono::seconds(1);
-
     const bool is_called_;
     const std::shared_ptr<SyncWaits> synced_ = std::make_shared<SyncWaits>();
+    Reminder waits_end_, read_end_;   // of completions without memory
     ReportedStatus reported_status_;  // used on the delivery's strand only
 
     // Guarded by the mutex.

@@ -45,6 +45,22 @@ class Operation {
             complete_here(std::move(op), ec, std::move(results)...);
         });
     }
+    /// The same, but without memory for the handler the operation stays with the caller.
+    /// \throws std::bad_alloc
+    static void complete_or_keep(std::unique_ptr<Operation>& operation, error_code ec,
+                                 Results... results) {
+        const auto posted = std::make_shared<std::unique_ptr<Operation>>();
+        const Poster post = operation->poster();
+        posted->swap(operation);
+        try {
+            post([posted, ec, ... results = std::move(results)]() mutable {
+                complete_here(std::move(*posted), ec, std::move(results)...);
+            });
+        } catch (...) {
+            posted->swap(operation);
+            throw;
+        }
+    }
     /// Completes the operation from within post().
     static void complete_here(std::unique_ptr<Operation> operation, error_code ec,
                               Results... results) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/async/wait_queue.hpp"
+#include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -15,7 +17,7 @@ namespace k8s_sd::inline v0::detail {
 /// Thread-safe.
 ///
 /// Handlers are posted to the given executor. They may call or destroy anything. Without memory for
-/// that, requests wait until the next one is made or a permit returns.
+/// that, requests wait until the next one is made, a permit returns or a pause is over.
 class PermitQueue final : public std::enable_shared_from_this<PermitQueue> {
  public:
     enum class Urgency : bool { normal, urgent };
@@ -51,7 +53,8 @@ class PermitQueue final : public std::enable_shared_from_this<PermitQueue> {
     /// A permit granted to a withdrawn request goes to the next one.
     using RequestHandle = Queue::Handle;
 
-    PermitQueue(Limit, const Gauges&);
+    /// \param clock  for the pause without memory
+    PermitQueue(Limit, const Gauges&, std::shared_ptr<Clock> clock = system_clock());
 
     /// Grants a permit once one is available.
     [[nodiscard]] RequestHandle async_permit(asio::any_io_executor, Handler,
@@ -67,12 +70,14 @@ class PermitQueue final : public std::enable_shared_from_this<PermitQueue> {
     Queue* next_queue() const;
     Permit grant();
     void hand_out() noexcept;
+    void hand_out_later(const Queue&) noexcept;
     void give_back() noexcept;
 
     const Limit limit_;
     const std::shared_ptr<Metrics::Gauge> granted_gauge_;
     const std::shared_ptr<Queue> urgent_;
     const std::shared_ptr<Queue> normal_;
+    Reminder reminder_;
 
     mutable std::mutex mutex_;  ///< never held during the destruction of permits
     std::size_t granted_ = 0;

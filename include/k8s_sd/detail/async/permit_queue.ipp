@@ -2,11 +2,12 @@
 
 namespace k8s_sd::inline v0::detail {
 
-PermitQueue::PermitQueue(Limit limit, const Gauges& gauges)
+PermitQueue::PermitQueue(Limit limit, const Gauges& gauges, std::shared_ptr<Clock> clock)
     : limit_(limit),
       granted_gauge_(gauges.granted),
       urgent_(std::make_shared<Queue>(gauges.waiting)),
-      normal_(std::make_shared<Queue>(gauges.waiting)) {}
+      normal_(std::make_shared<Queue>(gauges.waiting)),
+      reminder_(std::move(clock)) {}
 
 PermitQueue::RequestHandle PermitQueue::async_permit(asio::any_io_executor executor,
                                                      Handler handler, Urgency urgency) {
@@ -51,18 +52,29 @@ PermitQueue::Permit PermitQueue::grant() {
 void PermitQueue::hand_out() noexcept {
     std::unique_lock lock(mutex_);
     if (std::exchange(handing_out_, true)) return;
-    bool has_memory = true;
-    while (Queue* const queue = has_memory ? next_queue() : nullptr) {
+    Queue* without_memory = nullptr;
+    while (Queue* const queue = without_memory ? nullptr : next_queue()) {
         Permit permit = grant();
         lock.unlock();
         try {
             queue->grant_first(std::move(permit));
         } catch (...) {
-            has_memory = false;
+            without_memory = queue;
         }
         lock.lock();
     }
     handing_out_ = false;
+    lock.unlock();
+    if (without_memory) hand_out_later(*without_memory);
+}
+
+/// Perhaps no permit is out that could return.
+void PermitQueue::hand_out_later(const Queue& queue) noexcept {
+    const asio::any_io_executor executor = queue.first_executor();
+    if (!executor) return;
+    reminder_.call_later(executor, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->hand_out();
+    });
 }
 
 void PermitQueue::give_back() noexcept {

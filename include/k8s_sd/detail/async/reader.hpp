@@ -31,7 +31,8 @@ class Reader {
     virtual void prepare(const Diff&) = 0;
     /// Completes the operation with the prepared result, from within post().
     virtual void finish_here() = 0;
-    /// Completes the operation without a diff, as if by post.
+    /// Completes the operation without a diff, as if by post. If it throws, the read is still
+    /// pending.
     virtual void fail(error_code) = 0;
 };
 
@@ -58,7 +59,7 @@ class NextOperation final : public Reader<Diff> {
         Operation<Result>::complete_here(std::move(operation_), {}, *std::exchange(result_, {}));
     }
     void fail(error_code ec) override {
-        Operation<Result>::complete(std::move(operation_), ec, Result());
+        Operation<Result>::complete_or_keep(operation_, ec, Result());
     }
 
  private:

@@ -32,7 +32,10 @@ class K8S_SD_EXPORT RunState : public Delivery::Source,
     /// See Delivery.
     RunState(const asio::any_io_executor& executor, asio::any_io_executor origin,
              const std::shared_ptr<Clock>& clock, int calls_per_batch)
-        : executor_(executor), delivery_(executor, std::move(origin), clock, calls_per_batch) {}
+        : executor_(executor),
+          delivery_(executor, std::move(origin), clock, calls_per_batch),
+          end_(clock),
+          completion_(clock) {}
 
     // Implemented by the derived class, under the mutex.
     /// Called once, if at all.
@@ -43,13 +46,23 @@ class K8S_SD_EXPORT RunState : public Delivery::Source,
 
     /// Under the mutex.
     void begin_once() {
-        if (!std::exchange(begun_, true)) begin();
+        if (begun_) return;
+        begin();
+        begun_ = true;  // not before: without memory, the next call begins
+    }
+    /// Posts the last function of this object on another executor, from end() or on_ended(). Without
+    /// memory it is called after a pause.
+    template <class Function>
+    void post_end(const asio::any_io_executor& executor, Function function) noexcept {
+        end_.post(executor, std::move(function));
     }
     /// Whether async_run() is pending. Under the mutex.
     bool running() const noexcept { return operation_ != nullptr; }
     bool cancelled() const noexcept { return delivery_.cancelled(); }
     /// Schedules a delivery.
     void wake() { delivery_.wake(shared_from_this()); }
+    /// See Delivery::missed().
+    bool missed_delivery() const noexcept { return delivery_.missed(); }
     Clock& clock() const noexcept { return delivery_.clock(); }
     /// The executor of the producer.
     const asio::any_io_executor& origin() const noexcept { return delivery_.origin(); }
@@ -63,8 +76,12 @@ class K8S_SD_EXPORT RunState : public Delivery::Source,
     mutable std::mutex mutex_;
 
  private:
+    void complete() noexcept;
+
     const asio::any_io_executor executor_;
     Delivery delivery_;
+    Reminder end_;         // of post_end()
+    Reminder completion_;  // of the operation
     // Guarded by the mutex.
     std::unique_ptr<RunOperation> operation_;
     bool begun_ = false;

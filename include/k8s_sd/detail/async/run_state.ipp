@@ -15,8 +15,13 @@ void RunState::run(RunOperation::Handler handler) {
         } else if (cancelled()) {
             refusal = asio::error::operation_aborted;
         } else {
-            operation_ = std::move(operation);
-            begin_once();
+            operation_.swap(operation);
+            try {
+                begin_once();
+            } catch (...) {
+                operation_.swap(operation);  // destroyed without the mutex
+                throw;
+            }
             return;
         }
     }
@@ -26,16 +31,32 @@ void RunState::run(RunOperation::Handler handler) {
 void RunState::cancel() noexcept {
     const auto self = shared_from_this();
     if (!delivery_.cancel(self)) return;
-    std::unique_ptr<RunOperation> operation;
     {
         const std::lock_guard lock(mutex_);
         end();
+    }
+    on_ended();
+    complete();
+}
+
+void RunState::complete() noexcept {
+    std::unique_ptr<RunOperation> operation;
+    {
+        const std::lock_guard lock(mutex_);
         operation = std::move(operation_);
     }
+    if (!operation) return;
     // Complete without the mutex: a context being destroyed destroys handlers at once, and their
     // captures may call this object.
-    on_ended();
-    if (operation) RunOperation::complete(std::move(operation), asio::error::operation_aborted);
+    try {
+        RunOperation::complete_or_keep(operation, asio::error::operation_aborted);
+    } catch (...) {
+        {
+            const std::lock_guard lock(mutex_);
+            operation_ = std::move(operation);
+        }
+        completion_.call_later(executor_, [self = shared_from_this()] { self->complete(); });
+    }
 }
 
 }  // namespace k8s_sd::inline v0::detail

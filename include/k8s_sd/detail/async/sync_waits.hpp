@@ -3,10 +3,10 @@
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -17,10 +17,11 @@ class K8S_SD_EXPORT SyncWaits : public std::enable_shared_from_this<SyncWaits> {
 
     /// Completes at once if the result is already known.
     void add(Handler, const asio::any_io_executor& host);
-    /// Completes all pending waits, and later ones. Success is final, a failure is not. Waits
-    /// without memory for their completion stay pending; the next call completes them.
+    /// Completes all pending waits, and later ones. Success is final, a failure is not. Waits whose
+    /// completion cannot be posted, as without memory, stay pending; the next call completes them.
+    /// \throws the first exception of a post, after all the others
     void finish(error_code);
-    /// Completes all pending waits with operation_aborted.
+    /// Completes all pending waits with operation_aborted, or with an earlier success.
     void stop() noexcept;
 
  private:
@@ -30,11 +31,13 @@ class K8S_SD_EXPORT SyncWaits : public std::enable_shared_from_this<SyncWaits> {
         std::unique_ptr<Operation<>> operation;
         void cancel();
     };
-    std::unique_ptr<Operation<>> take(const Wait&);
+    using Waits = std::list<std::shared_ptr<Wait>>;
+    void cancel(const Wait&);
+    bool take(const Wait&, Waits& to) noexcept;
 
     std::mutex mutex_;
     std::optional<error_code> result_;
-    std::vector<std::shared_ptr<Wait>> waits_;
+    Waits waits_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

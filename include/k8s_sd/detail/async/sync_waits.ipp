@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/async/sync_waits.hpp"
+#include "k8s_sd/detail/base/first_exception.hpp"
 
 #include <boost/asio/error.hpp>
 #include <algorithm>
@@ -21,25 +22,32 @@ void SyncWaits::add(Handler handler, const asio::any_io_executor& host) {
 }
 
 void SyncWaits::finish(error_code ec) {
-    std::unique_lock lock(mutex_);
-    if (result_ != error_code()) result_ = ec;
-    const error_code result = *result_;
-    std::reverse(waits_.begin(), waits_.end());
-    while (!waits_.empty()) {
-        // Once there is a result, no wait is added, so that the place stays free.
-        const std::shared_ptr<Wait> wait = std::move(waits_.back());
-        waits_.pop_back();
-        lock.unlock();
-        try {
+    Waits waits;
+    error_code result;
+    {
+        const std::lock_guard lock(mutex_);
+        if (result_ != error_code()) result_ = ec;
+        result = *result_;
+        waits.swap(waits_);
+    }
+    FirstException problem;
+    Waits failed;
+    while (!waits.empty()) {
+        const std::shared_ptr<Wait> wait = waits.front();
+        failed.splice(failed.end(), waits, waits.begin());
+        problem.catch_from([&] {
             wait->operation->post(
                 [wait, result] { Operation<>::complete_here(std::move(wait->operation), result); });
-        } catch (...) {
-            lock.lock();
-            waits_.push_back(wait);
-            throw;
-        }
-        lock.lock();
+            failed.pop_back();
+        });
     }
+    // An executor may call a handler within the post, and that may throw.
+    failed.remove_if([](const auto& wait) { return wait->operation == nullptr; });
+    {
+        const std::lock_guard lock(mutex_);
+        waits_.splice(waits_.begin(), failed);
+    }
+    problem.rethrow();
 }
 
 void SyncWaits::stop() noexcept {
@@ -50,20 +58,30 @@ void SyncWaits::stop() noexcept {
     }
 }
 
-std::unique_ptr<Operation<>> SyncWaits::take(const Wait& wait) {
+/// Moves a pending wait to another list; false if it is not pending.
+bool SyncWaits::take(const Wait& wait, Waits& to) noexcept {
     const std::lock_guard lock(mutex_);
     const auto is_it = [&](const auto& other) { return other.get() == &wait; };
     const auto it = std::find_if(waits_.begin(), waits_.end(), is_it);
-    if (it == waits_.end()) return nullptr;
-    const std::shared_ptr<Wait> taken = std::move(*it);
-    waits_.erase(it);
-    return std::move(taken->operation);
+    if (it == waits_.end()) return false;
+    to.splice(to.end(), waits_, it);
+    return true;
+}
+
+void SyncWaits::cancel(const Wait& wait) {
+    Waits taken;
+    if (!take(wait, taken)) return;
+    try {
+        Operation<>::complete_or_keep(taken.front()->operation, asio::error::operation_aborted);
+    } catch (...) {
+        const std::lock_guard lock(mutex_);
+        if (taken.front()->operation) waits_.splice(waits_.begin(), taken);
+        throw;
+    }
 }
 
 void SyncWaits::Wait::cancel() {
-    const auto waiting = all.lock();
-    auto taken = waiting ? waiting->take(*this) : nullptr;
-    if (taken) Operation<>::complete(std::move(taken), asio::error::operation_aborted);
+    if (const auto waiting = all.lock()) waiting->cancel(*this);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -81,6 +81,11 @@ class WaitQueue final : public std::enable_shared_from_this<WaitQueue<Grant...>>
         const std::lock_guard lock(mutex_);
         return requests_.size();
     }
+    /// The executor of the first request; empty without one.
+    asio::any_io_executor first_executor() const noexcept {
+        const std::lock_guard lock(mutex_);
+        return requests_.empty() ? asio::any_io_executor() : requests_.front()->executor;
+    }
     /// Grants the first request; without one, destroys the grant.
     /// \throws std::bad_alloc; the grant is destroyed, and the request is still the first one
     void grant_first(Grant... grant) {

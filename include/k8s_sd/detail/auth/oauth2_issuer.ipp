@@ -16,6 +16,7 @@
 #include <boost/json/object.hpp>
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -54,6 +55,14 @@ IssuedCredentials no_service_token(std::string problem) {
     IssuedCredentials none;
     none.problem = std::move(problem);
     return none;
+}
+
+/// Whether a parameter names what the token is for. Messages need short values of these; any other
+/// one may be a password or a PIN.
+bool is_public_parameter(std::string_view name) {
+    static constexpr std::string_view names[] = {"audience", "realm", "resource", "scope",
+                                                 "tenant"};
+    return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
 }  // namespace
@@ -216,7 +225,7 @@ std::string OAuth2Issuer::redact(std::string text) const {
         if (may_be_secret(texts_[i + 1])) append(secrets.emplace_back(), texts_[i + 1]);
     }
     for (const auto& [name, value] : config_.endpoint_params) {
-        if (!may_be_secret(value)) continue;
+        if (value.empty() || (is_public_parameter(name) && !may_be_secret(value))) continue;
         append(secrets.emplace_back(), value);
         secrets.push_back(form_text(value));
     }

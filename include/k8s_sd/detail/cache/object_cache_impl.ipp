@@ -151,7 +151,7 @@ void ObjectCacheImpl::unfollow(std::string ns, std::string name, Follower follow
 }
 
 void ObjectCacheImpl::on_ended() noexcept {
-    on_strand([](ObjectCacheImpl& self) { self.stop(); });
+    post_end(strand_, [self = self_as(this)] { self->stop(); });
 }
 
 void ObjectCacheImpl::stop() {

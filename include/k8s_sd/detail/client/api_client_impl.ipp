@@ -138,7 +138,8 @@ void ApiClientImpl::set_target(const ApiServerConfig& server) {
 std::shared_ptr<ServerTraffic> ApiClientImpl::find_traffic(const ApiServerConfig& server) const {
     if (traffic_kind_ == Traffic::shared)
         return ContextEnvironment::of(executor).traffic_of(server);
-    return std::make_shared<ServerTraffic>(environment.limits, environment.metrics);
+    return std::make_shared<ServerTraffic>(environment.limits, environment.metrics,
+                                           environment.clock);
 }
 
 /// Connections to the same server stay open; only a new target requires new ones.

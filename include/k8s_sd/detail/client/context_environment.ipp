@@ -52,7 +52,8 @@ std::shared_ptr<ServerTraffic> ContextEnvironment::traffic_of(const ApiServerCon
     auto& known = traffic_[to_string(url)];
     auto traffic = known.lock();
     if (!traffic) {
-        traffic = std::make_shared<ServerTraffic>(environment_.limits, environment_.metrics);
+        traffic = std::make_shared<ServerTraffic>(environment_.limits, environment_.metrics,
+                                                  environment_.clock);
         known = traffic;
     }
     return traffic;

@@ -56,7 +56,8 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
         Metrics::Gauge connections{0};
     };
 
-    ServerTraffic(const ServerLimits&, const std::shared_ptr<Metrics>&);
+    ServerTraffic(const ServerLimits&, const std::shared_ptr<Metrics>&,
+                  const std::shared_ptr<Clock>& = system_clock());
 
     /// The server has answered a request properly.
     void on_success();

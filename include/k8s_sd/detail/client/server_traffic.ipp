@@ -10,12 +10,13 @@ using Gauge = Metrics::Gauge;
 /// \param waiting  null: no request waits
 std::shared_ptr<PermitQueue> make_permits(PermitQueue::Limit limit,
                                           const std::shared_ptr<Metrics>& metrics,
+                                          const std::shared_ptr<Clock>& clock,
                                           Gauge Metrics::*granted, Gauge Metrics::*waiting) {
     const auto gauge = [&](Gauge Metrics::*member) {
         return member ? std::shared_ptr<Gauge>(metrics, &((*metrics).*member)) : nullptr;
     };
-    return std::make_shared<PermitQueue>(limit,
-                                         PermitQueue::Gauges{gauge(granted), gauge(waiting)});
+    return std::make_shared<PermitQueue>(limit, PermitQueue::Gauges{gauge(granted), gauge(waiting)},
+                                         clock);
 }
 
 /// Short requests need not wait behind watches, even if the attempts of these hang.
@@ -23,13 +24,15 @@ PermitQueue::Limit limit_of_connects(std::size_t connects) { return {connects, c
 
 }  // namespace
 
-ServerTraffic::ServerTraffic(const ServerLimits& limits, const std::shared_ptr<Metrics>& metrics)
-    : list_permits(make_permits({limits.concurrent_lists}, metrics, &Metrics::lists_running,
+ServerTraffic::ServerTraffic(const ServerLimits& limits, const std::shared_ptr<Metrics>& metrics,
+                             const std::shared_ptr<Clock>& clock)
+    : list_permits(make_permits({limits.concurrent_lists}, metrics, clock, &Metrics::lists_running,
                                 &Metrics::lists_waiting)),
-      watch_permits(make_permits({limits.watches}, metrics, &Metrics::open_watches, nullptr)),
-      connect_permits(make_permits(limit_of_connects(limits.concurrent_connects), metrics,
+      watch_permits(
+          make_permits({limits.watches}, metrics, clock, &Metrics::open_watches, nullptr)),
+      connect_permits(make_permits(limit_of_connects(limits.concurrent_connects), metrics, clock,
                                    &Metrics::connects_running, &Metrics::connects_waiting)),
-      own_connections(make_permits({max_own_connections}, metrics, nullptr, nullptr)) {}
+      own_connections(make_permits({max_own_connections}, metrics, clock, nullptr, nullptr)) {}
 
 // --- health of the server ------------------------------------------------------------------------
 

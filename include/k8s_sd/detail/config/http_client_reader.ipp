@@ -1,8 +1,12 @@
 #include "k8s_sd/detail/config/sd_config_reader.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
+#include <algorithm>
 #include <initializer_list>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -39,12 +43,18 @@ void read_authorization(const YamlValue& value, const std::string& where, AuthCo
     places.path(value["credentials_file"], where + ".bearer_token_file", auth.bearer_token_file);
 }
 
-void read_basic_auth(const YamlValue& value, const std::string& where, AuthConfig& auth,
-                     FieldPlaces& places) {
+void read_basic_auth(const YamlValue& value, LabelDialect dialect, const std::string& where,
+                     AuthConfig& auth, FieldPlaces& places) {
     if (value.is_null()) return;
     value.allow_only({"username", "username_file", "password", "password_file"});
     allow_one_of(value, {"username", "username_file"});
     allow_one_of(value, {"password", "password_file"});
+    const auto keys = {"username", "username_file", "password", "password_file"};
+    const bool empty = std::none_of(keys.begin(), keys.end(),
+                                    [&](const char* key) { return says_something(value[key]); });
+    if (empty && dialect == LabelDialect::victoriametrics) {
+        value.fail("needs username or username_file; or remove the section");
+    }
     // Prometheus loads a section without content; it sends no credentials here.
     places.text(value["username"], where + ".username", auth.username);
     places.path(value["username_file"], where + ".username_file", auth.username_file);
@@ -54,22 +64,37 @@ void read_basic_auth(const YamlValue& value, const std::string& where, AuthConfi
 
 // --- TLS -----------------------------------------------------------------------------------------
 
-/// \returns false for a version before 1.2
-bool read_version(const YamlValue& value, TlsVersion& version) {
-    const std::string name = lower_case(value.string());
-    if (name == "tls10" || name == "tls11") return false;
-    if (name == "tls12") {
-        version = TlsVersion::tls_1_2;
-    } else if (name == "tls13") {
-        version = TlsVersion::tls_1_3;
-    } else if (!name.empty()) {
-        value.fail("is not a version of TLS; allowed are TLS12 and TLS13");
+/// vmagent ignores the case and an empty text, Prometheus refuses both.
+std::optional<TlsVersion> read_version(const YamlValue& value, LabelDialect dialect) {
+    if (value.is_null()) return std::nullopt;
+    const bool exact = dialect == LabelDialect::prometheus;
+    const std::string text = value.string();
+    if (text.empty() && !exact) return std::nullopt;
+    static constexpr std::pair<std::string_view, TlsVersion> versions[] = {
+        {"TLS10", TlsVersion::tls_1_0},
+        {"TLS11", TlsVersion::tls_1_1},
+        {"TLS12", TlsVersion::tls_1_2},
+        {"TLS13", TlsVersion::tls_1_3}};
+    for (const auto& [name, version] : versions) {
+        if (text == name || (!exact && lower_case(text) == lower_case(name))) return version;
     }
-    return true;
+    value.fail("is not a version of TLS; allowed are TLS10, TLS11, TLS12 and TLS13");
 }
 
-void read_tls(const YamlValue& value, const std::string& where, TlsConfig& tls,
-              FieldPlaces& places) {
+/// Compares only versions that are both given, as Prometheus does.
+void read_versions(const YamlValue& value, LabelDialect dialect, TlsConfig& tls) {
+    const auto min = read_version(value["min_version"], dialect);
+    const auto max = read_version(value["max_version"], dialect);
+    if (min && max && *min > *max) {
+        value["min_version"].fail(
+            "must not exceed max_version; lower min_version or raise max_version");
+    }
+    if (min) tls.min_version = *min;
+    if (max) tls.max_version = *max;
+}
+
+void read_tls(const YamlValue& value, LabelDialect dialect, const std::string& where,
+              TlsConfig& tls, FieldPlaces& places) {
     if (value.is_null()) return;
     value.allow_only({"ca", "ca_file", "cert", "cert_file", "key", "key_file", "server_name",
                       "insecure_skip_verify", "min_version", "max_version"});
@@ -82,12 +107,8 @@ void read_tls(const YamlValue& value, const std::string& where, TlsConfig& tls,
     places.text(value["server_name"], where + ".server_name", tls.server_name);
     tls.insecure_skip_verify = value["insecure_skip_verify"].boolean();
     places.remember(where + ".insecure_skip_verify", value["insecure_skip_verify"]);
-    // A minimum below TLS 1.2 is accepted: the library's own minimum of 1.2 satisfies it.
-    read_version(value["min_version"], tls.min_version);
+    read_versions(value, dialect, tls);
     places.remember(where + ".min_version", value["min_version"]);
-    if (!read_version(value["max_version"], tls.max_version)) {
-        value["max_version"].fail("the minimum version is TLS 1.2; allowed are TLS12 and TLS13");
-    }
     places.remember(where + ".max_version", value["max_version"]);
 }
 
@@ -171,8 +192,8 @@ void refuse_other_grants(const YamlValue& value) {
     }
 }
 
-void read_oauth2(const YamlValue& value, const std::string& where, AuthConfig& auth,
-                 FieldPlaces& places) {
+void read_oauth2(const YamlValue& value, LabelDialect dialect, const std::string& where,
+                 AuthConfig& auth, FieldPlaces& places) {
     if (value.is_null()) return;
     refuse_other_grants(value);
     value.allow_only({"client_id", "client_secret", "client_secret_file", "token_url", "scopes",
@@ -189,7 +210,7 @@ void read_oauth2(const YamlValue& value, const std::string& where, AuthConfig& a
     for (const auto& [name, text] : value["endpoint_params"].entries()) {
         oauth2.endpoint_params.emplace(name, text.string());
     }
-    read_tls(value["tls_config"], where + ".tls", oauth2.tls, places);
+    read_tls(value["tls_config"], dialect, where + ".tls", oauth2.tls, places);
     read_proxy(value, where + ".proxy", oauth2.proxy, places);
     read_header_map(value["http_headers"], where + ".headers", oauth2.headers, places);
     read_header_lines(value["headers"], where + ".headers", oauth2.headers, places);
@@ -197,8 +218,8 @@ void read_oauth2(const YamlValue& value, const std::string& where, AuthConfig& a
 
 }  // namespace
 
-void read_http_client(const YamlValue& entry, const std::string& where, ApiServerConfig& server,
-                      FieldPlaces& places) {
+void read_http_client(const YamlValue& entry, LabelDialect dialect, const std::string& where,
+                      ApiServerConfig& server, FieldPlaces& places) {
     allow_one_of(entry,
                  {"bearer_token", "bearer_token_file", "authorization", "basic_auth", "oauth2"});
     const std::string auth = where + ".auth";
@@ -206,9 +227,9 @@ void read_http_client(const YamlValue& entry, const std::string& where, ApiServe
     places.path(entry["bearer_token_file"], auth + ".bearer_token_file",
                 server.auth.bearer_token_file);
     read_authorization(entry["authorization"], auth, server.auth, places);
-    read_basic_auth(entry["basic_auth"], auth, server.auth, places);
-    read_oauth2(entry["oauth2"], auth + ".oauth2", server.auth, places);
-    read_tls(entry["tls_config"], where + ".tls", server.tls, places);
+    read_basic_auth(entry["basic_auth"], dialect, auth, server.auth, places);
+    read_oauth2(entry["oauth2"], dialect, auth + ".oauth2", server.auth, places);
+    read_tls(entry["tls_config"], dialect, where + ".tls", server.tls, places);
     read_proxy(entry, where + ".proxy", server.proxy, places);
     read_header_map(entry["http_headers"], where + ".headers", server.headers, places);
     read_header_lines(entry["headers"], where + ".headers", server.headers, places);

@@ -56,6 +56,10 @@ void check_at_most_one(std::initializer_list<GivenOption>);
 
 K8S_SD_EXPORT void check_auth(const std::string& where, const AuthConfig&);
 K8S_SD_EXPORT void check_tls(const std::string& where, const TlsConfig&);
+/// Refuses versions without one that the library speaks. It speaks neither TLS 1.0 nor 1.1.
+void check_tls_versions(const std::string& where, const TlsConfig&);
+/// The same for the token service, if there is one.
+void check_tls_versions(const std::string& where, const AuthConfig&);
 K8S_SD_EXPORT void check_proxy(const std::string& where, const ProxyConfig&);
 void check_impersonation(const std::string& where, const ImpersonationConfig&);
 /// \param where  the field of the list

@@ -31,7 +31,7 @@ inline constexpr std::array<std::string_view, 14> http_client_keys{"authorizatio
 
 /// Reads all but the last two of these keys of `entry` into the fields below `where`.
 /// \throws ConfigError naming file, line and key
-K8S_SD_EXPORT void read_http_client(const YamlValue& entry, const std::string& where,
+K8S_SD_EXPORT void read_http_client(const YamlValue& entry, LabelDialect, const std::string& where,
                                     ApiServerConfig&, FieldPlaces&);
 
 /// Reports vmagent's keys for proxy credentials as unsupported, not as unknown.

@@ -47,8 +47,10 @@ class SdConfigReader {
     void read_entry(const YamlValue& entry) {
         allow_known_keys(entry);
         mistakes_.attempt([&] { config_.role = read_role(entry["role"]); });
-        mistakes_.attempt(
-            [&] { detail::read_http_client(entry, "api_server", config_.api_server, places_); });
+        mistakes_.attempt([&] {
+            detail::read_http_client(entry, config_.dialect, "api_server", config_.api_server,
+                                     places_);
+        });
         mistakes_.attempt([&] { read_server(entry); });
         mistakes_.attempt([&] { read_cluster(entry); });
         mistakes_.attempt([&] { read_namespaces(entry["namespaces"]); });

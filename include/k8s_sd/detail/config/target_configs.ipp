@@ -82,6 +82,8 @@ void validate(const HttpSdConfig& config) {
     detail::check_auth("auth", config.auth);
     detail::check_headers("headers", config.headers);
     detail::check_tls("tls", config.tls);
+    detail::check_tls_versions("tls", config.tls);
+    detail::check_tls_versions("auth", config.auth);
     detail::check_proxy("proxy", config.proxy);
     if (config.url.empty()) throw ConfigError("url", "is missing");
     try {

@@ -308,6 +308,8 @@ void validate(const DiscoveryConfig& config) {
         throw ConfigError("role", detail::missing_role(config.role));
     detail::check_auth("api_server.auth", config.api_server.auth);
     detail::check_tls("api_server.tls", config.api_server.tls);
+    detail::check_tls_versions("api_server.tls", config.api_server.tls);
+    detail::check_tls_versions("api_server.auth", config.api_server.auth);
     detail::check_proxy("api_server.proxy", config.api_server.proxy);
     detail::check_headers("api_server.headers", config.api_server.headers);
     detail::check_impersonation("api_server.impersonate", config.api_server.impersonate);

@@ -210,9 +210,21 @@ void check_tls(const std::string& where, const TlsConfig& tls) {
                           "needs the certificate: set cert or cert_file");
     }
     check_header_text(where + ".server_name", tls.server_name);
-    if (tls.min_version > tls.max_version) {
-        throw ConfigError(where + ".min_version", "must not exceed max_version");
+}
+
+void check_tls_versions(const std::string& where, const TlsConfig& tls) {
+    if (tls.max_version < TlsVersion::tls_1_2) {
+        throw ConfigError(where + ".max_version",
+                          "TLS 1.0 and 1.1 are not supported here; allowed are TLS12 and TLS13");
     }
+    if (tls.min_version > tls.max_version) {
+        throw ConfigError(where + ".min_version",
+                          "must not exceed max_version; lower min_version or raise max_version");
+    }
+}
+
+void check_tls_versions(const std::string& where, const AuthConfig& auth) {
+    if (auth.oauth2) check_tls_versions(where + ".oauth2.tls", auth.oauth2->tls);
 }
 
 void check_proxy(const std::string& where, const ProxyConfig& proxy) {

@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/async/host_handle.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/discovery/diff_parts.hpp"
 #include "k8s_sd/detail/discovery/kubernetes_feed.hpp"
@@ -68,8 +69,10 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
     void end() noexcept override {
         // Post the release: a discoverer that replaces this one may be started by a later handler,
         // and should find the watches alive. Releasing large diffs takes long.
-        asio::post(strand_, [feed = std::move(feed_), parts = std::move(parts_),
-                             state = std::move(state_)]() mutable { feed.reset(); });
+        remains_->feed.swap(feed_);
+        std::swap(remains_->parts, parts_);
+        remains_->state.swap(state_);
+        post_end(strand_, [remains = remains_] { *remains = {}; });
         pending_.clear();
         confirms_ = false;
     }
@@ -81,11 +84,12 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
             const std::lock_guard lock(mutex_);
             if (cancelled()) return;
             state_ = state;
-            note_changes();
-            wake();
         }
+        detail::FirstException problem;
+        problem.catch_from([&] { deliver_later(); });
         // A snapshot is not a confirmed state.
-        state->unconfirmed ? on_status_change() : on_first_state();
+        problem.catch_from([&] { state->unconfirmed ? on_status_change() : on_first_state(); });
+        problem.rethrow();
     }
 
     void on_confirmed() override {
@@ -93,10 +97,17 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
             const std::lock_guard lock(mutex_);
             if (cancelled()) return;
             confirms_ = true;
-            note_changes();
-            wake();
         }
-        on_first_state();
+        detail::FirstException problem;
+        problem.catch_from([&] { deliver_later(); });
+        problem.catch_from([&] { on_first_state(); });
+        problem.rethrow();
+    }
+
+    void deliver_later() {
+        const std::lock_guard lock(mutex_);
+        note_changes();
+        wake();
     }
 
     void on_changes(const std::vector<GroupChange>& changes) override {
@@ -105,8 +116,8 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
         const bool had_news = has_news();
         for (const GroupChange& change : changes) pending_.add(change);
         note_changes();
-        // With news already pending, a delivery is scheduled.
-        if (!had_news && has_news()) wake();
+        // With news already pending, a delivery is scheduled, unless that has failed.
+        if (has_news() && (!had_news || missed_delivery())) wake();
     }
 
     void on_status() override { on_status_change(); }
@@ -147,8 +158,16 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
 
     void call(const DiffPtr& diff) override { callback_(*diff); }
 
+    /// What is released on the strand of the watcher after the end.
+    struct Remains {
+        std::unique_ptr<detail::KubernetesFeed> feed{};
+        detail::DiffParts parts{};
+        DiffPtr state{};
+    };
+
     const std::size_t max_groups_;  // in a diff; zero: no limit
     const Callback callback_;
+    const std::shared_ptr<Remains> remains_ = std::make_shared<Remains>();  // end() has no memory
     const std::shared_ptr<Metrics> metrics_;
     const asio::any_io_executor strand_;  // of the watcher
     const DiscovererStatus idle_status_;  // before the start and after the end

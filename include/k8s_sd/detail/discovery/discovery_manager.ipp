@@ -327,6 +327,7 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
     // --- delivery -----------------------------------------------------------------------------
 
     void schedule(JobState& state) {
+        if (due_.contains(state) && missed_delivery()) return wake();
         if (!running() || due_.contains(state) || state.busy() || !state.has_news()) return;
         due_.put(state.due(clock().now()), state);
         if (&due_.next() == &state) wake();
@@ -376,16 +377,32 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
     std::optional<JobDiff> take_due(TimePoint now, const std::shared_ptr<JobDelivery>& delivery) {
         while (!due_.empty() && due_.next_time() <= now) {
             JobState& state = due_.next();
+            if (!state.has_news()) {  // the change was reverted
+                due_.remove(state);
+                continue;
+            }
+            JobDiff diff = take(state, now, delivery);
             due_.remove(state);
-            if (!state.has_news()) continue;  // the change was reverted
-            JobDiff diff = state.take(now);
-            diff.job = delivery->job = state.name();
             diff.delivery = delivery;
             state.begin_delivery(delivery);
             if (state.ended()) states_.erase(states_.find(diff.job));
             return diff;
         }
         return std::nullopt;
+    }
+
+    /// Without memory, it is tried again after a pause.
+    JobDiff take(JobState& state, TimePoint now, const std::shared_ptr<JobDelivery>& delivery) {
+        try {
+            delivery->job = state.name();
+            std::string name = state.name();
+            JobDiff diff = state.take(now);
+            diff.job = std::move(name);
+            return diff;
+        } catch (...) {
+            due_.postpone_next(detail::due_after(now, detail::Reminder::pause));
+            throw;
+        }
     }
 
     // Any thread.

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -11,7 +12,21 @@ namespace k8s_sd::inline v0::detail {
 template <class Item>
 class DueQueue {
  public:
-    void put(TimePoint due, Item& item) { entries_.emplace(&item, by_time_.emplace(due, &item)); }
+    void put(TimePoint due, Item& item) {
+        const auto at = by_time_.emplace(due, &item);
+        try {
+            entries_.emplace(&item, at);
+        } catch (...) {
+            by_time_.erase(at);
+            throw;
+        }
+    }
+    /// Moves the next item to a later time.
+    void postpone_next(TimePoint due) noexcept {
+        auto moved = by_time_.extract(by_time_.begin());
+        moved.key() = due;
+        by_time_.insert(std::move(moved));
+    }
     void remove(const Item& item) {
         const auto entry = entries_.find(&item);
         if (entry == entries_.end()) return;

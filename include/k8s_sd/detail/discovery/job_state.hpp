@@ -61,8 +61,10 @@ class ProviderSubscription {
         const bool is_filled = filtered_ && filtered_->filled && !filtered_->pending.empty();
         return is_filled || delivered_all_ != is_filtered();
     }
-    /// Takes the changes for delivery.
-    ProviderDiff take();
+    /// Makes the diff of the changes. \pre has_news()
+    ProviderDiff prepare();
+    /// The host receives the prepared diff.
+    void commit() noexcept;
 
     /// Call Provider::fill() after it, and after construction.
     void set_filter(const TargetFilter&);
@@ -93,8 +95,9 @@ class ProviderSubscription {
     const PendingChanges& pending() const noexcept {
         return filtered_ ? filtered_->pending : *pending_;
     }
-    TargetGroupDiff take_groups();
-    void end_filter();
+    TargetGroupDiff prepare_groups();
+    bool ends_filter() const noexcept { return filtered_ && !is_filtered(); }
+    void end_filter() noexcept;
 
     /// The host received the targets of a snapshot, and they are now confirmed.
     bool is_to_confirm() const noexcept {
@@ -107,6 +110,7 @@ class ProviderSubscription {
     bool delivered_ = false;
     std::shared_ptr<const PendingChanges> pending_;  // null: nothing was delivered, or filtered_
     std::unique_ptr<FilteredChanges> filtered_;      // null: no filter
+    std::shared_ptr<const PendingChanges> next_;     // those after the prepared diff
     bool delivered_unconfirmed_ = false;
     bool delivered_all_ = false;  // the host has ProviderDiff::all
     std::optional<TimePoint> superseded_at_{};
@@ -160,7 +164,7 @@ class JobState {
     bool has_news() const;
     /// When the news may be delivered.
     TimePoint due(TimePoint now) const;
-    /// Takes the diff, without the name. \pre has_news()
+    /// Takes the diff, without the name; after an exception all news are left. \pre has_news()
     JobDiff take(TimePoint now);
     /// Whether the host still holds its last diff; see JobDiff::delivery.
     bool busy() const noexcept { return !delivery_.expired(); }

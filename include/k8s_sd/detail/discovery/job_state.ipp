@@ -9,7 +9,7 @@ namespace k8s_sd::inline v0::detail {
 
 // --- subscription --------------------------------------------------------------------------------
 
-ProviderDiff ProviderSubscription::take() {
+ProviderDiff ProviderSubscription::prepare() {
     ProviderDiff news;
     news.provider = provider_->id();
     if (standing == Standing::going) {
@@ -22,28 +22,32 @@ ProviderDiff ProviderSubscription::take() {
         return news;
     }
     if (is_filtered()) news.all = provider_->targets();
-    delivered_all_ = is_filtered();
-    news.diff = take_groups();
+    news.diff = prepare_groups();
     news.diff.confirms = delivered() && is_to_confirm();
-    delivered_unconfirmed_ = provider_->unconfirmed();
-    news.diff.unconfirmed = news.diff.full && delivered_unconfirmed_;
-    delivered_ = true;
+    news.diff.unconfirmed = news.diff.full && provider_->unconfirmed();
     return news;
 }
 
-TargetGroupDiff ProviderSubscription::take_groups() {
-    TargetGroupDiff diff;
+TargetGroupDiff ProviderSubscription::prepare_groups() {
+    if (ends_filter()) provider_->prepare_end_of_filter();
+    if (!is_filtered()) next_ = provider_->changes_from_now();
     if (filtered_) {
-        diff = provider_->take(*filtered_);
+        TargetGroupDiff diff = filtered_->pending.get();
         diff.full = !delivered();
-        if (!is_filtered()) end_filter();
-    } else {
-        diff = delivered() ? pending_->get() : provider_->targets()->read([](const auto& groups) {
-            return full_diff(groups);
-        });
+        return diff;
     }
-    if (!filtered_) pending_ = provider_->changes_from_now();
-    return diff;
+    if (delivered()) return pending_->get();
+    return provider_->targets()->read([](const auto& groups) { return full_diff(groups); });
+}
+
+void ProviderSubscription::commit() noexcept {
+    if (standing == Standing::going) return;
+    if (filtered_) provider_->forget_changes(*filtered_);
+    if (ends_filter()) end_filter();
+    if (!filtered_) pending_ = std::exchange(next_, nullptr);
+    delivered_all_ = is_filtered();
+    delivered_unconfirmed_ = provider_->unconfirmed();
+    delivered_ = true;
 }
 
 void ProviderSubscription::set_filter(const TargetFilter& now) {
@@ -58,10 +62,13 @@ void ProviderSubscription::set_filter(const TargetFilter& now) {
     }
     if (filtered_->filter != now) provider_->change_filter(*filtered_, now);
     // Else the filter ends with the next diff: that has the other groups.
-    if (now.empty() && !delivered()) end_filter();
+    if (!now.empty() || delivered()) return;
+    provider_->prepare_end_of_filter();
+    end_filter();
 }
 
-void ProviderSubscription::end_filter() {
+/// \pre Provider::prepare_end_of_filter()
+void ProviderSubscription::end_filter() noexcept {
     provider_->end_filter(*filtered_);
     filtered_.reset();
 }
@@ -259,7 +266,10 @@ JobDiff JobState::take(TimePoint now) {
     diff.full = !begun();
     diff.last = ended_;
     for (const auto& subscription : subscriptions_) {
-        if (subscription->has_news()) diff.providers.push_back(subscription->take());
+        if (subscription->has_news()) diff.providers.push_back(subscription->prepare());
+    }
+    for (const auto& subscription : subscriptions_) {
+        if (subscription->has_news()) subscription->commit();
     }
     std::erase_if(subscriptions_, [](const auto& subscription) {
         return subscription->standing == ProviderSubscription::Standing::going;

@@ -117,12 +117,15 @@ class Provider final : public GroupWatcher::Observer,
     void remove(FilteredChanges&) noexcept;
     /// Call fill() after it.
     void change_filter(FilteredChanges&, const TargetFilter&);
-    /// The subscriber receives all groups from now on.
-    void end_filter(FilteredChanges&);
+    /// Allocates what end_filter() needs.
+    void prepare_end_of_filter();
+    /// The subscriber receives all groups from now on. \pre prepare_end_of_filter()
+    void end_filter(FilteredChanges&) noexcept;
     /// Adds the present groups to the changes of new subscribers, and those of changed filters to
     /// the changes of others, in one pass for all of them.
     void fill();
-    TargetGroupDiff take(FilteredChanges&);
+    /// The changes are delivered.
+    void forget_changes(FilteredChanges&) noexcept;
 
     const std::vector<ProviderSubscription*>& subscribers() const noexcept { return subscribers_; }
     /// Those without a FilteredChanges.

@@ -93,10 +93,10 @@ void Provider::apply_filtered(const GroupChange& change,
     }
 }
 
-TargetGroupDiff Provider::take(FilteredChanges& changes) {
+void Provider::forget_changes(FilteredChanges& changes) noexcept {
     removals_.erase(changes);
     changes.filled = false;
-    return changes.pending.take();
+    changes.pending.clear();
 }
 
 void Provider::add(FilteredChanges& changes, bool has_state) {
@@ -117,7 +117,9 @@ void Provider::remove(FilteredChanges& changes) noexcept {
     removals_.erase(changes);
 }
 
-void Provider::end_filter(FilteredChanges& changes) {
+void Provider::prepare_end_of_filter() { unfiltered_.reserve(unfiltered_.size() + 1); }
+
+void Provider::end_filter(FilteredChanges& changes) noexcept {
     unfiltered_.push_back(&changes.subscriber);
     remove(changes);
 }

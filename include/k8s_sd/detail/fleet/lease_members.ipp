@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/async/strand.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
@@ -63,7 +64,7 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
     }
     void stop() noexcept override {
         watcher_.cancel();
-        asio::post(strand_, [self = shared_from_this()] {
+        end_post_.post(strand_, [self = shared_from_this()] {
             self->stopped_ = true;
             self->keeper_->stop();
             self->timer_->cancel();
@@ -162,6 +163,7 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
     const std::string identity_;     // the initial identity
     const asio::any_io_executor strand_;
     const std::shared_ptr<Clock> clock_;
+    detail::Reminder end_post_{clock_};
     // Used on the strand only.
     const std::unique_ptr<Timer> timer_;
     Callback callback_;

@@ -143,7 +143,7 @@ class Membership::Impl final : public detail::RunState {
     }
     void on_ended() noexcept override {
         config_.source->stop();
-        asio::post(strand_, [self = self_as(this)] { self->stop(); });
+        post_end(strand_, [self = self_as(this)] { self->stop(); });
     }
 
     // --- on the strand ------------------------------------------------------------------------

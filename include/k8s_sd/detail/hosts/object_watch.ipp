@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/async/host_handle.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/base/coalesced_changes.hpp"
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/hosts/object_watch.hpp"
@@ -123,7 +124,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         asio::post(watches_->strand(), [self = self_as(this)] { self->start(); });
     }
     void end() noexcept override {
-        asio::post(watches_->strand(), [self = self_as(this)] { self->stop(); });
+        post_end(watches_->strand(), [self = self_as(this)] { self->stop(); });
     }
 
     // --- on the strand of the watches ---------------------------------------------------------
@@ -218,15 +219,24 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     void on_batch_end() override {
         if (!known_ && !view_->synced()) return;
         const bool is_first = !known_;
-        {
+        if (is_first) {
             const std::lock_guard lock(mutex_);
-            if (is_first) has_begun_ ? compare_with_delivered() : take_state();
+            has_begun_ ? compare_with_delivered() : take_state();
             known_ = true;  // not before: without memory, the next batch tries again
-            note_server();
-            note_changes();
-            if (has_news() && !cancelled()) wake();
         }
-        if (is_first) on_first_state();
+        FirstException problem;
+        problem.catch_from([&] { deliver_later(); });
+        if (is_first) problem.catch_from([&] { on_first_state(); });
+        problem.rethrow();
+    }
+
+    void deliver_later() {
+        FirstException problem;
+        const std::lock_guard lock(mutex_);
+        problem.catch_from([&] { note_server(); });
+        note_changes();
+        if (has_news() && !cancelled()) problem.catch_from([&] { wake(); });
+        problem.rethrow();
     }
 
     /// Called under the mutex between two batches, when the known state is consistent.
@@ -243,20 +253,23 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         has_begun_ = true;
     }
 
-    /// Compares all objects, because another version may change every one of them.
+    /// Compares all objects, because another version may change every one of them. Without memory it
+    /// has no effect: an object may be gone when the comparison is repeated.
     void compare_with_delivered() {
+        PendingObjects changes = pending_;
         const auto differ = [this](const Object& before, const Object& after) {
             return view_->distinguishes(before, after);
         };
         view_->for_each([&](const ObjectPtr& object) {
             const auto previous =
                 delivered_.find({std::string(object->ns()), std::string(object->name())});
-            pending_.add({previous == delivered_.end() ? nullptr : previous->second, object},
-                         differ);
+            changes.add({previous == delivered_.end() ? nullptr : previous->second, object},
+                        differ);
         });
         for (const auto& [name, object] : delivered_) {
-            if (!view_->find(name.first, name.second)) pending_.add({object, nullptr}, differ);
+            if (!view_->find(name.first, name.second)) changes.add({object, nullptr}, differ);
         }
+        std::swap(pending_, changes);
         delivered_.clear();
     }
 
@@ -274,12 +287,12 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     }
 
     void on_contact(TimePoint when) override {
-        if (!contact_callback_ || cancelled()) return;
+        if (cancelled()) return;
         {
             const std::lock_guard lock(mutex_);
             if (is_behind()) return wake();
         }
-        contact_callback_(when);
+        if (contact_callback_) contact_callback_(when);
     }
 
     // --- delivery -----------------------------------------------------------------------------

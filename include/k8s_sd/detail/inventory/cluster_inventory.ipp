@@ -169,7 +169,7 @@ class ClusterInventory::Impl final : public detail::RunState {
         asio::post(strand_, [self = self_as(this)] { self->start(); });
     }
     void on_ended() noexcept override {
-        asio::post(strand_, [self = self_as(this)] {
+        post_end(strand_, [self = self_as(this)] {
             self->profiles_watcher_.reset();
             self->secrets_watcher_.reset();
             self->timer_.reset();
@@ -276,15 +276,16 @@ class ClusterInventory::Impl final : public detail::RunState {
     void update() {
         if (!is_ready()) return;
         std::map<ProfileName, ClusterPtr> changes;
-        for (const ProfileName& name : std::exchange(stale_, {})) {
+        for (const ProfileName& name : stale_) {
             const auto profile = profiles_.find(name);
             changes[name] = profile == profiles_.end() ? nullptr : cluster_of(*profile->second);
         }
         const std::lock_guard lock(mutex_);
-        for (auto& [name, cluster] : changes) {
-            cluster ? void(clusters_[name] = std::move(cluster)) : void(clusters_.erase(name));
+        for (const auto& [name, cluster] : changes) {
             changed_.insert(name);
+            cluster ? void(clusters_[name] = cluster) : void(clusters_.erase(name));
         }
+        stale_.clear();  // not before: without memory, the next update repeats it
         synced_ = true;
         if (has_news() && !cancelled()) wake();
     }
@@ -338,12 +339,12 @@ class ClusterInventory::Impl final : public detail::RunState {
     /// Under the mutex.
     bool has_news() const { return synced_ && (!is_delivered_ || !changed_.empty()); }
 
-    bool deliver_next(TimePoint) override {
+    bool deliver_next(TimePoint now) override {
         InventoryDiff diff;
         {
             const std::lock_guard lock(mutex_);
             if (cancelled() || !has_news()) return false;
-            diff = take_news();
+            diff = take_news(now);
         }
         if (!diff.full && diff.updated.empty() && diff.removed.empty()) return false;
         callback_(diff);
@@ -351,24 +352,33 @@ class ClusterInventory::Impl final : public detail::RunState {
     }
     std::optional<TimePoint> next_due(TimePoint now) override {
         const std::lock_guard lock(mutex_);
-        return has_news() ? std::optional(now) : std::nullopt;
+        if (!has_news()) return std::nullopt;
+        return std::max(now, retry_at_);
     }
 
-    InventoryDiff take_news() {
+    /// Without memory, the news are taken after a pause.
+    InventoryDiff take_news(TimePoint now) try {
         InventoryDiff diff;
-        diff.full = !std::exchange(is_delivered_, true);
-        for (const ProfileName& name : std::exchange(changed_, {})) {
-            const auto now = clusters_.find(name);
-            if (now == clusters_.end()) {
-                const auto gone = delivered_.extract(name);
+        diff.full = !is_delivered_;
+        std::map<ProfileName, ClusterPtr> delivered = delivered_;
+        for (const ProfileName& name : changed_) {
+            const auto present = clusters_.find(name);
+            if (present == clusters_.end()) {
+                const auto gone = delivered.extract(name);
                 if (gone) diff.removed.push_back(*gone.mapped());
                 continue;
             }
-            ClusterPtr& before = delivered_[name];
-            if (!before || *before != *now->second) diff.updated.push_back(*now->second);
-            before = now->second;
+            ClusterPtr& before = delivered[name];
+            if (!before || *before != *present->second) diff.updated.push_back(*present->second);
+            before = present->second;
         }
+        delivered_.swap(delivered);
+        changed_.clear();
+        is_delivered_ = true;
         return diff;
+    } catch (...) {
+        retry_at_ = detail::due_after(now, detail::Reminder::pause);
+        throw;
     }
 
     const asio::any_io_executor strand_;
@@ -399,6 +409,7 @@ class ClusterInventory::Impl final : public detail::RunState {
     std::map<ProfileName, ClusterPtr> delivered_;
     std::set<ProfileName> changed_;  ///< perhaps different from the delivered clusters
     bool is_delivered_ = false;
+    TimePoint retry_at_ = TimePoint::min();  ///< of news that could not be taken
 };
 
 ClusterInventory::ClusterInventory(executor_type executor, const InventoryConfig& config,

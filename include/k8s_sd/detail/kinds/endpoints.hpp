@@ -182,9 +182,11 @@ inline EndpointsObject::EndpointsObject(const api::Endpoints& endpoints, const R
       text_(text_size(endpoints)) {
     set_key(namespace_name->only_value(), endpoints_name->only_value());
     for (const api::EndpointSubset& from : endpoints.subsets) {
+        factory.count_entry<Subset>();
         Subset subset;
         const auto add = [&](const auto& addresses, std::vector<Address>& to) {
             for (const api::EndpointAddress& address : addresses) {
+                factory.count_entry<Address>();
                 to.push_back({endpoint_address_labels(address, options, factory),
                               text_.copy(address.ip),
                               Backing::copy(address.target_ref, address.node_name, text_)});
@@ -193,6 +195,7 @@ inline EndpointsObject::EndpointsObject(const api::Endpoints& endpoints, const R
         add(from.addresses, subset.ready);
         add(from.not_ready_addresses, subset.not_ready);
         for (const api::EndpointPort& port : from.ports) {
+            factory.count_entry<Port>();
             subset.ports.push_back(
                 {factory.block()
                      .add("__meta_kubernetes_endpoint_port_name", port.name)

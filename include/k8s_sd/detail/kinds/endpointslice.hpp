@@ -231,17 +231,20 @@ inline EndpointSliceObject::EndpointSliceObject(const api::EndpointSlice& slice,
     service_name = text_.copy(slice.service_name());
     endpoints.reserve(slice.endpoints.size());
     for (const api::Endpoint& from : slice.endpoints) {
+        factory.count_entry<Endpoint>();
         Endpoint endpoint{slice_endpoint_labels(from, options, factory),
                           slice_topology(from, options, factory),
                           {},
                           Backing::copy(from.target_ref, from.node_name.value_or(""), text_)};
         endpoint.addresses.reserve(from.addresses.size());
         for (const std::string_view address : from.addresses) {
+            factory.count_entry<std::string_view>();
             endpoint.addresses.push_back(text_.copy(address));
         }
         endpoints.push_back(std::move(endpoint));
     }
     for (const api::EndpointSlicePort& port : slice.ports) {
+        factory.count_entry<Port>();
         Port made{slice_port_labels(port, options, factory), std::nullopt};
         if (port.port) {
             made.number = static_cast<std::int32_t>(*port.port);

@@ -156,8 +156,10 @@ inline GatewayObject::GatewayObject(const api::Gateway& gateway, const RoleOptio
         (joined += joined.empty() ? "" : ",") += a.value;
     }
     addresses = factory.block().add_if("__meta_kubernetes_gateway_addresses", joined).make();
-    for (const api::Listener& listener : gateway.spec.listeners)
+    for (const api::Listener& listener : gateway.spec.listeners) {
+        factory.count_entry<GatewayListener>();
         listeners.push_back(make_listener(listener, factory));
+    }
 }
 
 /// The host to connect to for a hostname of a listener or route; empty: unknown.

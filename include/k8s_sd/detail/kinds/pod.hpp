@@ -406,6 +406,7 @@ inline void add_containers(const std::vector<api::Container>& containers,
                             "__meta_kubernetes_pod_container_port_number",
                             std::to_string(declared->container_port));
             }
+            factory.count_entry<PodPort>();
             ports.emplace_back(port).labels = labels.make_shared();
         };
         for (const api::ContainerPort& declared : container.ports) add_port(&declared);

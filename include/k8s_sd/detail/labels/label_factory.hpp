@@ -109,8 +109,8 @@ class LabelLimitReached : public std::length_error {
 /// Makes label blocks and shares equal shapes and blocks. Used on one strand.
 class LabelFactory {
  public:
-    /// The limit of the new blocks of one object, or of one target group: a small object may repeat
-    /// a long text in each of very many ports.
+    /// The limit of the new blocks and the entries of one object, or of the blocks of one target
+    /// group: a small object may repeat a long text in each of very many ports.
     static constexpr std::size_t max_bytes = std::size_t{64} << 20;
 
     /// Collects labels for one block; only one builder may be in use at a time.
@@ -156,9 +156,16 @@ class LabelFactory {
         LabelFactory& factory_;
     };
 
-    /// Begins the labels of an object or of a target group: it may use max_bytes for new blocks.
-    /// Beyond them, each function that makes a block throws LabelLimitReached.
+    /// Begins the labels of an object or of a target group: it may use max_bytes for new blocks and
+    /// counted entries. Beyond them, count() and each function that makes a block throw
+    /// LabelLimitReached.
     void begin_object() noexcept { room_ = max_bytes; }
+    /// Counts an entry of the object, such as a port, beside its blocks: of an entry of three bytes
+    /// in the object the shared block costs nothing. \throws LabelLimitReached
+    template <class Entry>
+    void count_entry() {
+        use_room(sizeof(Entry));
+    }
 
     BlockBuilder block() { return BlockBuilder(*this); }
     /// An empty batch, for the blocks of one object. Its memory is kept for the next one.

@@ -28,6 +28,8 @@ class JobChanges {
     std::uint64_t taken() const noexcept { return taken_; }
 
  private:
+    void forget_changes() noexcept;
+
     struct Versions {
         MonitorJobPtr present{};    ///< null: removed
         MonitorJobPtr delivered{};  ///< null: the host has none

@@ -22,20 +22,32 @@ void JobChanges::remove(const std::string& name) {
 
 MonitorDiff JobChanges::take() {
     MonitorDiff diff;
-    diff.full = std::exchange(is_first_, false);
-    for (const std::string& name : std::exchange(changed_, {})) {
-        const auto found = jobs_.find(name);
-        auto& [present, delivered] = found->second;
-        const MonitorJobPtr before = std::exchange(delivered, present);
+    diff.full = is_first_;
+    for (const std::string& name : changed_) {
+        const auto& [present, delivered] = jobs_.find(name)->second;
         if (!present) {
-            if (before) diff.removed.push_back(name);
-            jobs_.erase(found);
-        } else if (!before || (before != present && *before->job != *present->job)) {
+            if (delivered) diff.removed.push_back(name);
+        } else if (!delivered || (delivered != present && *delivered->job != *present->job)) {
             diff.updated.push_back(present);
         }
     }
+    forget_changes();
     taken_ += diff.updated.size() + diff.removed.size();
     return diff;
+}
+
+/// The changes are delivered. Not before the diff is complete: nothing throws here.
+void JobChanges::forget_changes() noexcept {
+    for (const std::string& name : changed_) {
+        const auto found = jobs_.find(name);
+        if (found->second.present) {
+            found->second.delivered = found->second.present;
+        } else {
+            jobs_.erase(found);
+        }
+    }
+    changed_.clear();
+    is_first_ = false;
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -158,7 +158,7 @@ class MonitorSource::Impl final : public detail::RunState {
         asio::post(strand_, [self = self_as(this)] { self->start(); });
     }
     void on_ended() noexcept override {
-        asio::post(strand_, [self = self_as(this)] { self->stop(); });
+        post_end(strand_, [self = self_as(this)] { self->stop(); });
     }
 
     // --- on the strand ------------------------------------------------------------------------

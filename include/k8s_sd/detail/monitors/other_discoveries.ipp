@@ -61,10 +61,16 @@ std::string snake_case(std::string_view field) {
     return lower_case(key);
 }
 
-/// Whether a field is one of the discovery itself, not of its HTTP client. A field of the API has
-/// no underscore; it could replace a section of the client.
+/// Whether a field is one of the discovery itself, not of its HTTP client.
 bool is_own_field(std::string_view field, const JobContext& context) {
-    return !is_sd_client_field(field, context) && field.find('_') == std::string_view::npos;
+    return !is_sd_client_field(field, context);
+}
+
+/// A field of the API has no underscore; such a one could replace a section of the client.
+void check_field_name(std::string_view field, const ObjectView& value) {
+    if (field.find('_') == std::string_view::npos) return;
+    value.refuse("is an unknown field of a service discovery, whose targets could be others",
+                 "write the name in camelCase, or remove the field");
 }
 
 /// The key of a field in configurations.
@@ -121,9 +127,9 @@ void check_other_discoveries(const ObjectView& spec, const JobContext& context) 
         for (const ObjectView& config : entries_of(spec, discovery)) {
             check_sd_client(config, context);
             for (const auto& [field, value] : config.members()) {
-                if (is_own_field(field, context) && is_secret_selector(value)) {
-                    required_secret(value, context);
-                }
+                if (!is_own_field(field, context)) continue;
+                check_field_name(field, value);
+                if (is_secret_selector(value)) required_secret(value, context);
             }
         }
     }

@@ -64,7 +64,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     // Any thread.
     void cancel() noexcept {
         if (cancelled_.exchange(true)) return;
-        asio::post(strand_, [self = shared_from_this()] {
+        end_post_.post(strand_, [self = shared_from_this()] {
             self->timer_.reset();
             self->confirmation_timer_.reset();
             self->scanner_.cancel();
@@ -186,6 +186,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
 
     asio::strand<asio::any_io_executor> strand_;
     std::shared_ptr<Clock> clock_;
+    detail::Reminder end_post_{clock_};
     Duration interval_;
     Callback callback_;
     std::atomic<bool> cancelled_ = false;

@@ -198,14 +198,15 @@ std::size_t bytes_of_rules(const RelabelRules& rules) {
     return bytes;
 }
 
-SharedValue<ScrapeClient> read_client(const YamlValue& job, const std::string& file_name) {
+SharedValue<ScrapeClient> read_client(const YamlValue& job, LabelDialect dialect,
+                                      const std::string& file_name) {
     const auto& keys = detail::http_client_keys;
     const bool any =
         std::any_of(keys.begin(), keys.end(), [&](std::string_view key) { return job.has(key); });
     if (!any) return {};
     detail::FieldPlaces places(std::filesystem::path(file_name).parent_path());
     ApiServerConfig parts;
-    detail::read_http_client(job, "client", parts, places);
+    detail::read_http_client(job, dialect, "client", parts, places);
     check_reserved_headers(job["http_headers"]);
     try {
         detail::check_auth("client.auth", parts.auth);
@@ -415,7 +416,7 @@ class ScrapeConfigReader {
         SharedReader(value, job.scrape, mistakes).read();
         mistakes.attempt([&] { read_times(value, job.scrape); });
         mistakes.attempt([&] { read_url(value, job.scrape); });
-        mistakes.attempt([&] { job.client = read_client(value, file_name); });
+        mistakes.attempt([&] { job.client = read_client(value, options_.dialect, file_name); });
         read_rules(value, "relabel_configs", job.scrape, job.scrape.relabel_configs, mistakes);
         read_rules(value, "metric_relabel_configs", job.scrape, job.scrape.metric_relabel_configs,
                    mistakes);
@@ -629,7 +630,7 @@ class EntryReader {
         for (const char* const shared : {"follow_redirects", "enable_http2"}) {
             if (const auto* const value = keys.if_contains(shared)) client.emplace(shared, *value);
         }
-        job.client = read_client(detail::yaml_of(client, document), {});
+        job.client = read_client(detail::yaml_of(client, document), job.scrape.dialect, {});
     }
 
     static std::optional<RelabelRule> read_rule(const boost::json::value& json,

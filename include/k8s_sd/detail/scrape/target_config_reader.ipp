@@ -77,7 +77,7 @@ class TargetConfigReader {
         FieldPlaces places(directory_);
         places.text(entry["url"], "client.url", config.url);
         ApiServerConfig client;
-        read_http_client(entry, "client", client, places);
+        read_http_client(entry, dialect_, "client", client, places);
         config.auth = std::move(client.auth);
         config.headers = std::move(client.headers);
         config.tls = std::move(client.tls);

@@ -29,6 +29,16 @@ std::string json_list(const Texts& texts) {
     return out + "]";
 }
 
+std::string_view version_name(k8s_sd::TlsVersion version) {
+    switch (version) {
+        case k8s_sd::TlsVersion::tls_1_0: return "TLS10";
+        case k8s_sd::TlsVersion::tls_1_1: return "TLS11";
+        case k8s_sd::TlsVersion::tls_1_2: return "TLS12";
+        case k8s_sd::TlsVersion::tls_1_3: break;
+    }
+    return "TLS13";
+}
+
 /// The members of a JSON object, sorted by name.
 class Object {
  public:
@@ -195,8 +205,13 @@ class Writer {
         out.text("key_file", from.key_file);
         out.text("server_name", from.server_name);
         flag(out, "insecure_skip_verify", from.insecure_skip_verify);
-        if (from.min_version != k8s_sd::TlsVersion::tls_1_2) out.text("min_version", "TLS13");
-        if (from.max_version != k8s_sd::TlsVersion::tls_1_3) out.text("max_version", "TLS12");
+        const k8s_sd::TlsConfig usual;
+        if (from.min_version != usual.min_version) {
+            out.text("min_version", version_name(from.min_version));
+        }
+        if (from.max_version != usual.max_version) {
+            out.text("max_version", version_name(from.max_version));
+        }
         to.set("tls_config", out.json_text());
     }
 

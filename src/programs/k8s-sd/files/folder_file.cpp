@@ -12,17 +12,18 @@ constexpr std::chrono::milliseconds min_pause{250};
 
 }  // namespace
 
-FolderFile::FolderFile(const TargetFolder& folder, std::string file, Complain complain,
+FolderFile::FolderFile(const TargetFolder& folder, std::string name, Complain complain,
                        FileMetrics& metrics)
     : folder_(folder),
-      file_(std::move(file)),
+      name_(std::move(name)),
+      file_(file_name_of(name_)),
       complain_(std::move(complain)),
       metrics_(metrics),
       backoff_(std::random_device()()) {}
 
 std::chrono::milliseconds FolderFile::write(std::string_view bytes) {
     try {
-        if (folder_.write(file_, bytes)) ++metrics_.writes;
+        if (folder_.write(file_, bytes, name_)) ++metrics_.writes;
         good_ = true;
         state_ = folder_.state(file_);
         problem_.clear();

@@ -17,7 +17,8 @@ class FolderFile {
     using Complain = std::function<void(const std::string&)>;
 
     /// \param folder, metrics  outlive it
-    FolderFile(const TargetFolder& folder, std::string file, Complain complain,
+    /// \param name             of the job or list
+    FolderFile(const TargetFolder& folder, std::string name, Complain complain,
                FileMetrics& metrics);
 
     /// Reports a failure, once.
@@ -32,6 +33,7 @@ class FolderFile {
 
  private:
     const TargetFolder& folder_;
+    const std::string name_;
     const std::string file_;
     const Complain complain_;
     FileMetrics& metrics_;

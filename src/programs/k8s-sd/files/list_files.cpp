@@ -25,7 +25,7 @@ constexpr std::chrono::milliseconds refusal_pause{5'000};
 struct ListFiles::Place {
     void remove_all_but(const std::set<std::string>& files, const LeftOut& left_out) {
         for (const std::string& file : folder.written()) {
-            if (files.contains(file) || left_out.why(job_name_of(file))) continue;
+            if (files.contains(file) || left_out.why(folder.job_of(file))) continue;
             try {
                 folder.remove(file);
                 problems.set(file, {});
@@ -56,7 +56,7 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
           begin_("job " + std::string(name) + ": "),
           file_name_(file_name_of(name)),
           file_(
-              place_->folder, file_name_,
+              place_->folder, std::string(name),
               [begin = begin_, complain = place_->complain](const std::string& problem) {
                   complain(begin + problem);
               },
@@ -125,7 +125,7 @@ ListFiles::~ListFiles() {
 std::set<std::string> ListFiles::jobs_of_before() const {
     std::set<std::string> jobs;
     for (const std::string& file : place_->folder.written()) {
-        const std::string job = job_name_of(file);
+        const std::string job = place_->folder.job_of(file);
         if (!job.empty()) jobs.insert(job);
     }
     return jobs;

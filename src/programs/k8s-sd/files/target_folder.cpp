@@ -69,12 +69,15 @@ class File {
     int fd_;
 };
 
+/// Empty if there is no such file.
+std::string content_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
 bool has_bytes(const fs::path& path, std::string_view bytes) {
     std::error_code ec;
-    if (fs::file_size(path, ec) != bytes.size() || ec) return false;
-    std::ifstream file(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    return file && text == bytes;
+    return fs::file_size(path, ec) == bytes.size() && !ec && content_of(path) == bytes;
 }
 
 cli::Unusable unusable(const std::string& why) { return cli::Unusable("--write-dir: " + why); }
@@ -162,11 +165,19 @@ TargetFolder::TargetFolder(fs::path folder)
 
 TargetFolder::~TargetFolder() { ::close(lock_); }
 
-bool TargetFolder::write(const std::string& file, std::string_view bytes) const {
+void TargetFolder::mark(const std::string& file, std::string_view job) const {
+    const std::string_view text = job_name_of(file) == job ? std::string_view() : job;
+    if (has_bytes(hidden_ / file, text)) return;
+    const File out(hidden_ / file, O_WRONLY | O_CREAT | O_TRUNC, folder_ / file);
+    out.write(text);
+}
+
+bool TargetFolder::write(const std::string& file, std::string_view bytes,
+                         std::string_view job) const {
     const fs::path path = folder_ / file;
     // Unlike the files, the draft has no suffix.
     const fs::path draft = hidden_ / "draft";
-    const File mark(hidden_ / file, O_WRONLY | O_CREAT, path);
+    mark(file, job);
     if (has_bytes(path, bytes)) return false;
     const File out(draft, O_WRONLY | O_CREAT | O_TRUNC, path);
     out.write(bytes);
@@ -181,6 +192,13 @@ TargetFolder::State TargetFolder::state(const std::string& file) const {
     struct stat found {};
     if (::stat((folder_ / file).c_str(), &found) != 0) return {};
     return {found.st_ino, found.st_ctim.tv_sec, found.st_ctim.tv_nsec};
+}
+
+std::string TargetFolder::job_of(const std::string& file) const {
+    if (std::string job = job_name_of(file); !job.empty()) return job;
+    std::string job = content_of(hidden_ / file);
+    // A crash may have cut the mark.
+    return !job.empty() && file_name_of(job) == file ? job : std::string();
 }
 
 void TargetFolder::remove(const std::string& file) const {

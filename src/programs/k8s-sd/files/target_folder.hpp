@@ -13,13 +13,13 @@ namespace k8s_sd_program {
 std::string file_name_of(std::string_view name);
 
 /// The name of the job; the inverse of file_name_of(). Empty: the file belongs to no job, or has a
-/// hash in its name.
+/// hash in its name; see TargetFolder::job_of().
 std::string job_name_of(std::string_view file);
 
 /// A folder with files for file_sd_configs. Files are replaced atomically. Drafts are in its
 /// subfolder .k8s-sd: on the same file system, so that a rename is atomic, and outside Prometheus'
-/// watches and globs. The subfolder also contains an empty file for each file written, to identify
-/// the program's own files after a restart. Blocks; not thread-safe.
+/// watches and globs. The subfolder also contains a mark for each file written, to identify the
+/// program's own files after a restart: a file of the same name, empty or with the name of the job. Blocks; not thread-safe.
 class TargetFolder {
  public:
     /// Creates the folder if it does not exist; its parent must exist.
@@ -30,8 +30,9 @@ class TargetFolder {
     TargetFolder& operator=(const TargetFolder&) = delete;
 
     /// \param file  its name
+    /// \param job   kept for job_of() if the file does not have the whole name
     /// \returns false if the content is unchanged \throws std::system_error
-    bool write(const std::string& file, std::string_view bytes) const;
+    bool write(const std::string& file, std::string_view bytes, std::string_view job = {}) const;
     /// The identity of a file and its last change, by any program; all 0: there is no file.
     struct State {
         std::uint64_t number = 0;
@@ -43,8 +44,12 @@ class TargetFolder {
     void remove(const std::string& file) const;
     /// The files written here, in this run or an earlier one.
     std::set<std::string> written() const;
+    /// The name of the job of a file written here, in this run or an earlier one; empty: unknown.
+    std::string job_of(const std::string& file) const;
 
  private:
+    void mark(const std::string& file, std::string_view job) const;
+
     std::filesystem::path folder_;
     std::filesystem::path hidden_;
     int lock_ = -1;

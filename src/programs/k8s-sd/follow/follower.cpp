@@ -36,7 +36,7 @@ FollowedList::FollowedList(const TargetFolder& folder, const ListSource& source,
     : url_(source.url),
       interval_(interval),
       complain_(complain),
-      file_(folder, file_name_of(source.name), std::move(complain), metrics),
+      file_(folder, source.name, std::move(complain), metrics),
       backoff_(std::random_device()()) {}
 
 Milliseconds FollowedList::use(ListReply reply, Milliseconds took) {

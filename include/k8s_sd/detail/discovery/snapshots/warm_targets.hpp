@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/discovery/snapshots/snapshot_report.hpp"
@@ -99,6 +100,7 @@ class WarmTargets final : public GroupWatcher::Observer,
 
     const asio::any_io_executor strand_;
     const std::shared_ptr<Clock> clock_;
+    Reminder end_post_{clock_};
     const Duration server_timeout_;
     const Role role_;
     const std::weak_ptr<const GroupWatcherImpl> source_;  ///< of the groups

@@ -57,7 +57,7 @@ void WarmTargets::start() {
 }
 
 void WarmTargets::stop() noexcept {
-    asio::post(strand_, [self = shared_from_this()] {
+    end_post_.post(strand_, [self = shared_from_this()] {
         self->stopped_ = true;
         if (!self->timer_) return;
         if (!self->schedule_.has_changes() && !self->schedule_.writing()) return self->end();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/async/late_answers.hpp"
 #include "k8s_sd/detail/discovery/sources/source_state.hpp"
 #include "k8s_sd/environment.hpp"
@@ -89,6 +90,7 @@ class FileTargets final : public SourceDriver, public std::enable_shared_from_th
 
     const asio::any_io_executor strand_;
     const std::shared_ptr<Clock> clock_;
+    Reminder end_post_{clock_};
     const std::shared_ptr<FileCalls> calls_;
     const std::shared_ptr<Metrics> metrics_;
     const FileSdConfig config_;

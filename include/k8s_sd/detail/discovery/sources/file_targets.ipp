@@ -54,7 +54,7 @@ void FileTargets::start() {
 }
 
 void FileTargets::stop() noexcept {
-    asio::post(strand_, [self = shared_from_this()] {
+    end_post_.post(strand_, [self = shared_from_this()] {
         self->timer_.reset();
         self->pending_answer_.cancel();
     });

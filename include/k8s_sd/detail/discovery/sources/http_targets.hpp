@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/async/late_answers.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/short_request.hpp"
@@ -52,6 +53,7 @@ class HttpTargets final : public SourceDriver, public std::enable_shared_from_th
     const std::string place_;  ///< for messages: the URL without its query, a possible secret
     const std::shared_ptr<SourceState> source_;
     ApiClientImpl api_;
+    Reminder end_post_{api_.environment.clock};
     std::minstd_rand random_;
     const std::shared_ptr<TargetGroupMaker> maker_;  ///< used by one thread at a time
     std::shared_ptr<ShortRequest> request_;

@@ -100,7 +100,7 @@ void HttpTargets::start() {
 }
 
 void HttpTargets::stop() noexcept {
-    asio::post(api_.executor, [self = shared_from_this()] {
+    end_post_.post(api_.executor, [self = shared_from_this()] {
         self->timer_.reset();
         self->request_.reset();
         self->pending_answer_.cancel();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
 #include "k8s_sd/detail/discovery/target_feed.hpp"
 #include "k8s_sd/environment.hpp"
@@ -68,16 +69,24 @@ class SourceFollower final : public std::enable_shared_from_this<SourceFollower>
     void wake();
 
     void run();
+    void run_later() noexcept;
+    void take();
     std::vector<GroupChange> take_changes();
+    void deliver();
 
     const std::shared_ptr<SourceState> source_;
     const asio::any_io_executor strand_;
     const std::shared_ptr<Clock> clock_;
     const std::weak_ptr<GroupWatcher::Observer> observer_;
+    Reminder reminder_;  // of a run() without memory
+
+    // Used on the strand only: taken, and not received by the observer yet.
+    std::shared_ptr<const TargetGroupDiff> state_;
+    std::vector<GroupChange> changes_;
 
     // Guarded by the mutex of the source.
     PendingChanges pending_;
-    bool delivered_ = false;  ///< the complete state was delivered
+    bool delivered_ = false;  ///< the complete state was taken
     bool awake_ = false;      ///< run() was posted
     error_code error_;        ///< the source's error in the last run()
     TimePoint since_{};       ///< when it took its present value

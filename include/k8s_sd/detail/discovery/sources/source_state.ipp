@@ -84,9 +84,13 @@ void SourceState::notify(const std::vector<GroupChange>& all) {
     std::vector<GroupChange> changes;
     std::copy_if(all.begin(), all.end(), std::back_inserter(changes),
                  [](const GroupChange& change) { return !is_empty_change(change); });
-    for (const GroupChange& change : changes) groups_.apply(change);
+    // First of all: without memory for them, the owner of the source may repeat the changes.
+    for (const auto& follower : followers_) follower->add(changes);
     FirstException problem;
-    for (const auto& follower : followers_) problem.catch_from([&] { follower->add(changes); });
+    problem.catch_from([&] {
+        for (const GroupChange& change : changes) groups_.apply(change);
+    });
+    for (const auto& follower : followers_) problem.catch_from([&] { follower->wake(); });
     problem.rethrow();
 }
 
@@ -98,7 +102,11 @@ void SourceState::follow(const std::shared_ptr<SourceFollower>& follower) {
 
 void SourceState::unfollow(const SourceFollower& follower) noexcept {
     const std::lock_guard lock(mutex_);
-    std::erase_if(followers_, [&](const auto& known) { return known.get() == &follower; });
+    const auto known = std::find_if(followers_.begin(), followers_.end(),
+                                    [&](const auto& f) { return f.get() == &follower; });
+    if (known == followers_.end()) return;
+    (*known)->reminder_.cancel();
+    followers_.erase(known);
 }
 
 // --- followers -----------------------------------------------------------------------------------
@@ -109,7 +117,8 @@ SourceFollower::SourceFollower(std::shared_ptr<SourceState> source, asio::any_io
     : source_(std::move(source)),
       strand_(std::move(strand)),
       clock_(std::move(clock)),
-      observer_(std::move(observer)) {}
+      observer_(std::move(observer)),
+      reminder_(clock_) {}
 
 DiscovererStatus SourceFollower::status() const {
     const std::lock_guard lock(source_->mutex_);
@@ -122,36 +131,58 @@ DiscovererStatus SourceFollower::status() const {
 }
 
 void SourceFollower::add(std::span<const GroupChange> changes) {
-    if (delivered_) {
-        for (const GroupChange& change : changes) pending_.add(change);
-    }
-    wake();
+    if (!delivered_) return;
+    for (const GroupChange& change : changes) pending_.add(change);
 }
 
 void SourceFollower::wake() {
     if (awake_) return;
-    asio::post(strand_, [self = shared_from_this()] { self->run(); });
+    try {
+        asio::post(strand_, [self = shared_from_this()] { self->run(); });
+    } catch (...) {
+        run_later();
+        throw;
+    }
     awake_ = true;  // not before: without memory, post() throws
 }
 
 void SourceFollower::run() {
-    std::shared_ptr<const TargetGroupDiff> state;
-    std::vector<GroupChange> changes;
-    {
-        const std::lock_guard lock(source_->mutex_);
-        awake_ = false;
-        if (std::exchange(error_, source_->error_) != source_->error_) since_ = clock_->now();
-        if (delivered_) {
-            changes = take_changes();
-        } else if (source_->listed_) {
-            state = std::make_shared<const TargetGroupDiff>(full_diff(source_->groups_));
-            delivered_ = true;
-        }
+    try {
+        deliver();  // what failed before
+        take();
+        deliver();
+    } catch (...) {
+        run_later();
+        throw;
     }
+}
+
+void SourceFollower::run_later() noexcept {
+    reminder_.call_later(strand_, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->run();
+    });
+}
+
+void SourceFollower::take() {
+    const std::lock_guard lock(source_->mutex_);
+    awake_ = false;
+    if (std::exchange(error_, source_->error_) != source_->error_) since_ = clock_->now();
+    if (delivered_) {
+        changes_ = take_changes();
+    } else if (source_->listed_) {
+        state_ = std::make_shared<const TargetGroupDiff>(full_diff(source_->groups_));
+        delivered_ = true;
+    }
+}
+
+/// After an exception the observer is notified of the same once more.
+void SourceFollower::deliver() {
     const auto observer = observer_.lock();
     if (!observer) return;
-    if (state) observer->on_ready(state);
-    if (!changes.empty()) observer->on_changes(changes);
+    if (state_) observer->on_ready(state_);
+    state_.reset();
+    if (!changes_.empty()) observer->on_changes(changes_);
+    changes_.clear();
 }
 
 std::vector<GroupChange> SourceFollower::take_changes() {

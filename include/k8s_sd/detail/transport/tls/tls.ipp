@@ -212,6 +212,7 @@ void allow_small_keys(SSL_CTX* context) {
     SSL_CTX_set_security_callback(context, check_security);
 }
 
+/// A minimum below 1.2 means 1.2. Such a maximum is refused before.
 int version_number(TlsVersion version) noexcept {
     return version == TlsVersion::tls_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION;
 }

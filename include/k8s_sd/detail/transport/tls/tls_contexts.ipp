@@ -150,7 +150,7 @@ void TlsContexts::renew(CachedContext& entry, const TlsConfig& config, TrustStor
 }
 
 Sha256 TlsContexts::key_of(const TlsConfig& config, TrustStore trust) {
-    const auto version = [](TlsVersion v) { return v == TlsVersion::tls_1_2 ? "2" : "3"; };
+    const auto version = [](TlsVersion v) { return std::to_string(static_cast<int>(v)); };
     return sha256({config.ca, config.ca_file, config.cert, config.cert_file, config.key,
                    config.key_file, config.insecure_skip_verify ? "1" : "0",
                    version(config.min_version), version(config.max_version),
