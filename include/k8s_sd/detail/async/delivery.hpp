@@ -18,8 +18,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Calls a function after a pause, in place of a post that lacked memory: by then there may be some.
-/// Thread-safe.
+/// Calls a function after a pause, in place of a post that lacked memory: by then there may be
+/// some. Thread-safe.
 class K8S_SD_EXPORT Reminder {
  public:
     explicit Reminder(std::shared_ptr<Clock> clock) : clock_(std::move(clock)) {}

@@ -253,8 +253,8 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         has_begun_ = true;
     }
 
-    /// Compares all objects, because another version may change every one of them. Without memory it
-    /// has no effect: an object may be gone when the comparison is repeated.
+    /// Compares all objects, because another version may change every one of them. Without memory
+    /// it has no effect: an object may be gone when the comparison is repeated.
     void compare_with_delivered() {
         PendingObjects changes = pending_;
         const auto differ = [this](const Object& before, const Object& after) {
