@@ -29,6 +29,8 @@ const Statement statements[] = {
     {prometheus, "ties HTTP options to api_server", &R::http_options_need_api_server},
     {vmagent, "uses the proxies of the environment", &R::uses_proxies_of_environment},
     {vmagent, "ignores credentials in a pod", &R::ignores_credentials_without_api_server},
+    {vmagent, "refuses an empty basic_auth", &R::refuses_empty_basic_auth},
+    {prometheus, "knows versions of TLS in upper case", &R::has_exact_tls_versions},
     {vmagent, "puts variables into files", &R::expands_variables},
     {vmagent, "has rules in global", &R::has_global_rules},
     {vmagent, "reads lists of jobs from files", &R::job_files_are_lists},

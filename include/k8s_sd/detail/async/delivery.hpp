@@ -18,8 +18,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Calls a function after a pause, in place of a post that lacked memory: by then there may be some.
-/// Thread-safe.
+/// Calls a function after a pause, in place of a post that lacked memory: by then there may be
+/// some. Thread-safe.
 class K8S_SD_EXPORT Reminder {
  public:
     explicit Reminder(std::shared_ptr<Clock> clock) : clock_(std::move(clock)) {}
@@ -115,8 +115,8 @@ class K8S_SD_EXPORT Delivery {
     std::atomic<bool> cancelled_ = false;
     std::atomic<bool> awake_ = false;  // run() is queued and will poll the source
     std::atomic<bool> missed_ = false;
-    std::unique_ptr<Timer> timer_;     // used on the strand only
-    Reminder reminder_;                // of a poll without memory for its handler
+    std::unique_ptr<Timer> timer_;  // used on the strand only
+    Reminder reminder_;             // of a poll without memory for its handler
 };
 
 /// The minimum interval between two calls. The first call does not wait.

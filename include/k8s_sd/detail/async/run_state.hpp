@@ -50,8 +50,8 @@ class K8S_SD_EXPORT RunState : public Delivery::Source,
         begin();
         begun_ = true;  // not before: without memory, the next call begins
     }
-    /// Posts the last function of this object on another executor, from end() or on_ended(). Without
-    /// memory it is called after a pause.
+    /// Posts the last function of this object on another executor, from end() or on_ended().
+    /// Without memory it is called after a pause.
     template <class Function>
     void post_end(const asio::any_io_executor& executor, Function function) noexcept {
         end_.post(executor, std::move(function));

@@ -36,6 +36,11 @@ struct DialectRules {
     /// vmagent ignores credentials and TLS options unless the server is given by URL; Prometheus
     /// refuses them.
     bool ignores_credentials_without_api_server;
+    /// vmagent refuses a `basic_auth` without user and password; Prometheus sends no credentials.
+    bool refuses_empty_basic_auth;
+    /// Prometheus knows versions of TLS in upper case only; vmagent ignores the case, and an empty
+    /// text.
+    bool has_exact_tls_versions;
     /// vmagent expands `%{NAME}` in a file to the value of an environment variable; Prometheus
     /// does not.
     bool expands_variables;
@@ -214,6 +219,8 @@ inline constexpr DialectRules prometheus_rules{
     .http_options_need_api_server = true,
     .uses_proxies_of_environment = false,
     .ignores_credentials_without_api_server = false,
+    .refuses_empty_basic_auth = false,
+    .has_exact_tls_versions = true,
     .expands_variables = false,
     .has_global_rules = false,
     .job_files_are_lists = false,
@@ -279,6 +286,8 @@ inline constexpr DialectRules victoriametrics_rules{
     .http_options_need_api_server = false,
     .uses_proxies_of_environment = true,
     .ignores_credentials_without_api_server = true,
+    .refuses_empty_basic_auth = true,
+    .has_exact_tls_versions = false,
     .expands_variables = true,
     .has_global_rules = true,
     .job_files_are_lists = true,

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/config/sd_config_reader.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
@@ -52,7 +53,7 @@ void read_basic_auth(const YamlValue& value, LabelDialect dialect, const std::st
     const auto keys = {"username", "username_file", "password", "password_file"};
     const bool empty = std::none_of(keys.begin(), keys.end(),
                                     [&](const char* key) { return says_something(value[key]); });
-    if (empty && dialect == LabelDialect::victoriametrics) {
+    if (empty && rules_of(dialect).refuses_empty_basic_auth) {
         value.fail("needs username or username_file; or remove the section");
     }
     // Prometheus loads a section without content; it sends no credentials here.
@@ -67,7 +68,7 @@ void read_basic_auth(const YamlValue& value, LabelDialect dialect, const std::st
 /// vmagent ignores the case and an empty text, Prometheus refuses both.
 std::optional<TlsVersion> read_version(const YamlValue& value, LabelDialect dialect) {
     if (value.is_null()) return std::nullopt;
-    const bool exact = dialect == LabelDialect::prometheus;
+    const bool exact = rules_of(dialect).has_exact_tls_versions;
     const std::string text = value.string();
     if (text.empty() && !exact) return std::nullopt;
     static constexpr std::pair<std::string_view, TlsVersion> versions[] = {

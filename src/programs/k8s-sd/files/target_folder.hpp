@@ -19,7 +19,8 @@ std::string job_name_of(std::string_view file);
 /// A folder with files for file_sd_configs. Files are replaced atomically. Drafts are in its
 /// subfolder .k8s-sd: on the same file system, so that a rename is atomic, and outside Prometheus'
 /// watches and globs. The subfolder also contains a mark for each file written, to identify the
-/// program's own files after a restart: a file of the same name, empty or with the name of the job. Blocks; not thread-safe.
+/// program's own files after a restart: a file of the same name, empty or with the name of the job.
+/// Blocks; not thread-safe.
 class TargetFolder {
  public:
     /// Creates the folder if it does not exist; its parent must exist.
