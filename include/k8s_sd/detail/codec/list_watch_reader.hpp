@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/codec/scratch.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -65,6 +66,9 @@ class ListWatchReader final : private DocumentSink {
     const std::string& problem() const noexcept { return problem_.text(); }
 
  private:
+    enum class Encoding : std::uint8_t { unknown, json, protobuf };
+
+    static Encoding encoding_of(std::string_view content_type) noexcept;
     void make_decoder_again(std::string_view content_type);
     void drop_idle_decoder();
     error_code on_item(std::string_view list_kind, const ObjectProblem&) override;
@@ -89,7 +93,7 @@ class ListWatchReader final : private DocumentSink {
     MakeDecoder make_;
     std::unique_ptr<Scratch> scratch_;  // null without a decoder
     std::unique_ptr<Decoder> decoder_;  // null: not chosen, or dropped between events
-    std::string_view content_type_;     // of the decoder
+    Encoding encoding_ = Encoding::unknown;  // of the decoder
     bool managed_fields_ = false;       // found by a previous decoder of this body
     Document document_ = Document::list;
     bool of_one_object_ = false;
