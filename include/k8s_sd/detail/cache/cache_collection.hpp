@@ -55,9 +55,10 @@ class CollectionPolicy {
     /// The collection is not requested.
     struct Refused {
         TimePoint until{};
-        Watch serving{};                 ///< the watch of its objects, synced before the refusal
-        std::set<std::string, std::less<>> denied{};  ///< names of objects with a forbidden single watch
-        bool single_allowed = false;     ///< one of them has synced a single watch
+        Watch serving{};  ///< the watch of its objects, synced before the refusal
+        /// Names of objects with a forbidden single watch.
+        std::set<std::string, std::less<>> denied{};
+        bool single_allowed = false;  ///< one of them has synced a single watch
     };
     using State = std::variant<None, Joining, Serving, Leaving, Refused>;
 

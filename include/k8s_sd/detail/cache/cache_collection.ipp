@@ -45,8 +45,9 @@ void CacheCollection::on_single_allowed() {
 
 void CacheCollection::on_single_denied(std::string_view name) {
     if (const auto* leaving = std::get_if<Policy::Leaving>(&state_)) {
-        become(Policy::Refused{
-            .until = leaving->refused_until, .serving = leaving->watch, .denied = {std::string(name)}});
+        become(Policy::Refused{.until = leaving->refused_until,
+                               .serving = leaving->watch,
+                               .denied = {std::string(name)}});
     } else if (auto* refused = std::get_if<Policy::Refused>(&state_)) {
         refused->denied.emplace(name);
     }
@@ -107,7 +108,8 @@ CacheEntry* CacheCollection::to_probe() const {
                           entry->watch->error() == errc::forbidden;
         if (!lost) continue;
         if (entry->next) return nullptr;
-        (refused && refused->denied.contains(std::string_view(entry->name)) ? denied : chosen) = entry.get();
+        (refused && refused->denied.contains(std::string_view(entry->name)) ? denied : chosen) =
+            entry.get();
     }
     return chosen ? chosen : denied;
 }

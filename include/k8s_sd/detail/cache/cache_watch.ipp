@@ -9,7 +9,8 @@ namespace k8s_sd::inline v0::detail {
 CacheWatch::CacheWatch(Observer& observer, std::shared_ptr<ApiClient> client,
                        std::shared_ptr<const WatchSetup> setup, SharedText name)
     : observer_(observer),
-      watcher_(Access::make<URLWatcher>(std::move(client), WatchSubject(std::move(setup), std::move(name)),
+      watcher_(Access::make<URLWatcher>(std::move(client),
+                                        WatchSubject(std::move(setup), std::move(name)),
                                         static_cast<WatchObserver&>(*this), nullptr)) {
     ++Access::impl(watcher_).metrics().cache_watches;
 }

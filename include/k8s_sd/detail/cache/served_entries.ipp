@@ -20,8 +20,8 @@ ServedEntries::ServedEntries(const std::string& ns, const CacheWatchSetup& setup
                              CacheWatch::Observer& watch_observer, Observer& observer,
                              std::mutex& mutex)
     : client_(setup.client),
-      setup_(std::make_shared<const WatchSetup>(query_of(setup.kind, ns), setup.options,
-                                                setup.maker)),
+      setup_(
+          std::make_shared<const WatchSetup>(query_of(setup.kind, ns), setup.options, setup.maker)),
       watch_observer_(watch_observer),
       observer_(observer),
       mutex_(mutex) {}

@@ -91,10 +91,10 @@ class ListWatchReader final : private DocumentSink {
     std::size_t max_object_bytes_;
     EventSink& sink_;
     MakeDecoder make_;
-    std::unique_ptr<Scratch> scratch_;  // null without a decoder
-    std::unique_ptr<Decoder> decoder_;  // null: not chosen, or dropped between events
+    std::unique_ptr<Scratch> scratch_;       // null without a decoder
+    std::unique_ptr<Decoder> decoder_;       // null: not chosen, or dropped between events
     Encoding encoding_ = Encoding::unknown;  // of the decoder
-    bool managed_fields_ = false;       // found by a previous decoder of this body
+    bool managed_fields_ = false;            // found by a previous decoder of this body
     Document document_ = Document::list;
     bool of_one_object_ = false;
     bool kind_is_certain_ = true;

@@ -71,9 +71,7 @@ struct Exchange : ExchangeRequest, ExchangeResponse {
     bool watching() const noexcept { return purpose == Purpose::watch; }
     bool streams_list() const noexcept { return streamed && purpose == Purpose::list; }
     /// Whether the outcome is final, so the rest of the body can be skipped.
-    bool has_verdict() const noexcept {
-        return found.suspicious || !found.version.empty();
-    }
+    bool has_verdict() const noexcept { return found.suspicious || !found.version.empty(); }
     /// Collects a part of an unreadable body.
     /// \returns an error once there is enough
     error_code add_error_text(std::string_view bytes);

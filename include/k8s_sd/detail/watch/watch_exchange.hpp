@@ -124,8 +124,8 @@ class WatchExchange {
     std::uint64_t credentials_ = 0;
     ExchangeTimes times_;
     OptionalTime retried_at_;  ///< immediate retry with new credentials
-    bool uncoded_ = false;  ///< the first byte of the body decides whether it is compressed
-    bool untyped_ = false;  ///< no usable content type; the first byte of the body decides
+    bool uncoded_ = false;     ///< the first byte of the body decides whether it is compressed
+    bool untyped_ = false;     ///< no usable content type; the first byte of the body decides
     bool stopped_ = false;
 };
 

@@ -42,7 +42,8 @@ void WatchForms::forget() noexcept {
 /// LIST comes before a stream without it.
 bool WatchForms::may_stream_list(const WatchMachine::List& wanted) const {
     if (!server_.api_version().empty()) return false;
-    if (!wanted.first) return known().streams_now || memory().take_last_resort(subject_.kind(), now());
+    if (!wanted.first)
+        return known().streams_now || memory().take_last_resort(subject_.kind(), now());
     return known().streams && (known().compresses_streams || !wants_gzip());
 }
 
@@ -54,14 +55,16 @@ void WatchForms::begin_list(const WatchMachine::List& wanted) {
 }
 
 WatchRequest WatchForms::list(const WatchMachine::List& wanted) const {
-    WatchRequest request = list_request(query_to_send(), subject_.options(), wanted, server_.api_version());
+    WatchRequest request =
+        list_request(query_to_send(), subject_.options(), wanted, server_.api_version());
     request.gzip = wants_gzip();
     return finish(std::move(request), false);
 }
 
 WatchRequest WatchForms::streamed_list(const WatchMachine::List& wanted,
                                        std::chrono::seconds timeout) const {
-    WatchRequest request = streamed_list_request(query_to_send(), subject_.options(), wanted, timeout);
+    WatchRequest request =
+        streamed_list_request(query_to_send(), subject_.options(), wanted, timeout);
     request.gzip = known().compresses_streams && wants_gzip();
     return finish(std::move(request), true);
 }

@@ -50,9 +50,11 @@ bool WatchIntake::is_one_too_many(Exchange& exchange, EventType type, bool kept,
                            (type == EventType::deleted || store_.find(meta.namespace_, meta.name));
     if (!exchange.watching() && !is_change) ++exchange.items;
     const bool is_probe = exchange.purpose == Purpose::probe;
-    const bool no_room = exchange.watching() && kept && store_.size() >= subject_.options().max_objects &&
+    const bool no_room = exchange.watching() && kept &&
+                         store_.size() >= subject_.options().max_objects &&
                          !store_.find(meta.namespace_, meta.name);
-    exchange.too_many = no_room || exchange.items > (is_probe ? max_probed : subject_.options().max_objects);
+    exchange.too_many =
+        no_room || exchange.items > (is_probe ? max_probed : subject_.options().max_objects);
     return exchange.too_many;
 }
 

@@ -134,8 +134,8 @@ class WatchPermits {
     Rare<Waits> waits_;
     PermitQueue::Permit watch_permit_;
     Rare<PermitQueue::Permit> own_connection_;  ///< of a few watches
-    std::uint64_t recoveries_ = 0;  ///< of the server, when the request began
-    bool woken_ = false;            ///< by the server's recovery, before the pause ended
+    std::uint64_t recoveries_ = 0;              ///< of the server, when the request began
+    bool woken_ = false;  ///< by the server's recovery, before the pause ended
     bool stopped_ = false;
 };
 
