@@ -15,8 +15,9 @@
 namespace k8s_sd::inline v0 {
 
 namespace detail {
+class TaggingObserver;
 class URLWatcherImpl;
-struct WatchMaking;
+class WatchSubject;
 }  // namespace detail
 
 /// Receives the events of a URLWatcher. Called on its executor.
@@ -88,8 +89,8 @@ class K8S_SD_EXPORT URLWatcher {
  private:
     friend struct detail::Access;
 
-    URLWatcher(std::shared_ptr<ApiClient>, WatchQuery, const WatchOptions&, WatchObserver&,
-               detail::WatchMaking);
+    URLWatcher(std::shared_ptr<ApiClient>, detail::WatchSubject, WatchObserver&,
+               detail::TaggingObserver*);
 
     std::shared_ptr<detail::URLWatcherImpl> impl_;
 };

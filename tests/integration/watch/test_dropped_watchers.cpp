@@ -1,7 +1,8 @@
 #include "integration/watch/url_watcher_faults.hpp"
 #include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
-#include "k8s_sd/detail/watch/watch_making.hpp"
+#include "k8s_sd/detail/watch/tagging_observer.hpp"
+#include "k8s_sd/detail/watch/watch_subject.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -25,8 +26,11 @@ class Leaver final : public detail::TaggingObserver {
         : call_(call), left_(after) {
         client_ = WatchProbe::client_of(simulation);
         watcher_ = detail::Access::make_unique<URLWatcher>(
-            client_, WatchQuery{}, options, *this,
-            detail::WatchMaking{std::make_shared<detail::ObjectMaker>(), nullptr, this});
+            client_,
+            detail::WatchSubject(std::make_shared<const detail::WatchSetup>(
+                WatchQuery{}, std::make_shared<const WatchOptions>(options),
+                std::make_shared<detail::ObjectMaker>())),
+            *this, this);
     }
     void start() { watcher_->start(); }
     void drop() { watcher_.reset(); }

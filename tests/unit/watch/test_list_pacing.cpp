@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/watch/pacing.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <deque>
 
 namespace k8s_sd::detail {
 namespace {
@@ -8,7 +9,8 @@ namespace {
 using namespace std::chrono_literals;
 
 ListPacing list_pacing(Duration max = 30s) {
-    WatchOptions options;
+    static std::deque<WatchOptions> all;  // they outlive the pacings
+    WatchOptions& options = all.emplace_back();
     options.backoff_min = 1s;
     options.backoff_max = max;
     options.poll_interval = 20s;

@@ -23,8 +23,8 @@ Exchange exchange(Asked asked, unsigned status = 200, std::string text = {}) {
                 : asked == Asked::probe ? Purpose::probe
                                         : Purpose::list;
     x.has_position = asked == Asked::next_page || asked == Asked::watch;
-    x.head.status = status;
-    x.head.content_type = "application/json";
+    x.status = status;
+    x.fields.use().content_type = "application/json";
     x.readable = status == 200;
     x.error_text = std::move(text);
     return x;
@@ -270,14 +270,14 @@ TEST_CASE("judge: the three shapes of a version from the server's future") {
 TEST_CASE("judge: only a Status can report a version from the server's future") {
     const std::string large = "Too large resource version: 9, current: 7";
     Exchange page = exchange(Asked::watch, 504, "<html>" + large + "</html>");
-    page.head.content_type = "text/html";
+    page.fields.use().content_type = "text/html";
     CHECK(words(judge(page, {})) == "cut");
     Exchange other =
         exchange(Asked::watch, 504, status_body("x", R"({"causes":[{"reason":"Other"}]})"));
     CHECK(words(judge(other, {})) == "cut");
     // Readable in spite of its encoding: the message is replaced, the meaning stays.
     Exchange encoded = exchange(Asked::watch, 504, status_body(large));
-    encoded.head.content_encoding = "br";
+    encoded.fields.use().content_encoding = "br";
     CHECK(words(judge(encoded, {})) == "too large");
 }
 
@@ -299,7 +299,7 @@ TEST_CASE("judge: Retry-After comes from the header or the body, and is an hour 
             row.seconds.empty() ? "{}" : R"({"retryAfterSeconds":)" + row.seconds + "}";
         for (const unsigned status : {429U, 500U, 503U, 403U}) {
             Exchange x = exchange(Asked::watch, status, status_body("wait", details));
-            x.head.retry_after = row.header;
+            x.fields.use().retry_after = row.header;
             if (row.expected.empty()) {
                 CHECK(words(judge(x, {})).find("wait") == std::string::npos);
             } else {
@@ -316,13 +316,13 @@ TEST_CASE("judge: Retry-After comes from the header or the body, and is an hour 
 
 TEST_CASE("judge: a 401 names the server's clock and the mistake in the credentials") {
     Exchange x = exchange(Asked::list, 401, status_body("Unauthorized"));
-    x.head.date = "Thu, 01 Jan 1970 00:00:00 GMT";
+    x.fields.use().date = "Thu, 01 Jan 1970 00:00:00 GMT";
     x.credentials_problem = "bearer_token_file /token: it is empty";
     CHECK(judge(x, {}).failure.message ==
           "HTTP 401: Unauthorized; the server's clock says Thu, 01 Jan 1970 00:00:00 GMT; check "
           "the credentials: they may be missing or expired, or be of another cluster; "
           "bearer_token_file /token: it is empty");
-    x.head.status = 403;
+    x.status = 403;
     CHECK_FALSE(says(judge(x, {}), "bearer_token_file"));
 }
 
@@ -345,7 +345,7 @@ TEST_CASE("judge: whatever the body of a refusal is, it is a refusal, and its te
         for (const char* type : {"application/json", "text/html", ""}) {
             for (const Asked asked : all_requests) {
                 Exchange x = exchange(asked, 503, body);
-                x.head.content_type = type;
+                x.fields.use().content_type = type;
                 const Verdict verdict = judge(x, ended(errc::truncated_response));
                 CAPTURE(body.substr(0, 80), type, verdict.failure.message);
                 CHECK(words(verdict) == "no answer");
@@ -388,10 +388,10 @@ TEST_CASE("judge: a 403 names what is missing, and the rule that grants it") {
 TEST_CASE("judge: a 404 of an API that the server says it has is a failure as others") {
     for (const Asked asked : all_requests) {
         Exchange x = exchange(asked, 404, status_body("no"));
-        x.head.retry_after = 1h;  // from a server other than an API server
+        x.fields.use().retry_after = 1h;  // from a server other than an API server
         CHECK(words(judge(x, {})) == "absent");
         x.served = true;
-        x.head.retry_after.reset();
+        x.fields.use().retry_after.reset();
         CHECK(words(judge(x, {})) == (asked == Asked::watch ? "failed" : "refused"));
         CHECK(judge(x, {}).failure.ec == errc::not_found);
     }
@@ -465,7 +465,7 @@ TEST_CASE("judge: a response in another form than an API server's is marked as f
 TEST_CASE("judge: a 200 of another content type is no answer, however it ends") {
     for (const Asked asked : all_requests) {
         Exchange x = exchange(asked);
-        x.head.content_type = "text/html\n";
+        x.fields.use().content_type = "text/html\n";
         x.readable = false;
         x.events = 3;
         const Verdict verdict = judge(x, ended(errc::unexpected_content_type, "", 1h));
@@ -483,12 +483,12 @@ TEST_CASE("judge: a 200 of another content type is no answer, however it ends") 
 TEST_CASE("judge: an answer that is compressed is named as that") {
     for (const Asked asked : all_requests) {
         Exchange x = exchange(asked);
-        x.head.content_encoding = "br";
+        x.fields.use().content_encoding = "br";
         x.readable = false;
         const Verdict verdict = judge(x, ended(errc::unexpected_content_type));
         CHECK(verdict.failure.ec == errc::unexpected_encoding);
         CHECK(says(verdict, "compressed (Content-Encoding: br)"));
-        x.head.status = 500;
+        x.status = 500;
         x.error_text = "\x1f\x8b";
         CHECK(says(judge(x, {}), "HTTP 500: (compressed with br)"));
     }
@@ -497,15 +497,15 @@ TEST_CASE("judge: an answer that is compressed is named as that") {
 TEST_CASE("judge: a final outcome counts, however the response ended") {
     const auto aborted = [] { return ended(boost::asio::error::operation_aborted); };
     Exchange watch = exchange(Asked::watch);
-    watch.found.old_version = "503";
+    watch.found.version = "503";
     CHECK(watch.has_verdict());
     CHECK(words(judge(watch, aborted())) == "went back to 503");
-    watch.found.old_version.clear();
+    watch.found.version.clear();
     watch.found.doubted = true;
     CHECK_FALSE(watch.has_verdict());
     CHECK(words(judge(watch, aborted())) == "doubted");
     Exchange probe = exchange(Asked::probe);
-    probe.found.probed_version = "7";
+    probe.found.version = "7";
     CHECK(words(judge(probe, aborted())) == "probed 7");
     CHECK_FALSE(judge(probe, aborted()).failed);
 }
@@ -521,7 +521,7 @@ TEST_CASE("judge: an answer that does not come in time, or stops, has a cause of
 
 TEST_CASE("judge: a body that only resembles a list is reported by its content type") {
     Exchange x = exchange(Asked::list);
-    x.head.content_type = "text/plain";
+    x.fields.use().content_type = "text/plain";
     x.mistyped = true;
     CHECK(judge(x, ended(errc::malformed_response)).failure.ec == errc::unexpected_content_type);
     ExchangeEnd end;
@@ -569,7 +569,7 @@ TEST_CASE("judge: pages without end and too many objects are failures with a nam
 TEST_CASE("judge: a watch that breaks is a failure only if it was short and brought nothing") {
     struct Row {
         bool broken;
-        std::uint64_t events;
+        std::uint32_t events;
         Duration life;
         std::string expected;
         bool failed;

@@ -2,6 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>
+#include <deque>
 
 namespace k8s_sd::detail {
 namespace {
@@ -9,7 +10,8 @@ namespace {
 using namespace std::chrono_literals;
 
 RetryPacing retry_pacing(Duration start_jitter = 0s, std::uint64_t seed = 1, Duration max = 30s) {
-    WatchOptions options;
+    static std::deque<WatchOptions> all;  // they outlive the pacings
+    WatchOptions& options = all.emplace_back();
     options.backoff_min = 1s;
     options.backoff_max = max;
     options.start_jitter = start_jitter;

@@ -122,7 +122,7 @@ TEST_CASE("WatchExchange: a request begins without anything of the previous exch
     CHECK(state.purpose == Purpose::probe);
     CHECK((state.has_position && state.gzip && state.sharded && state.hasty));
     CHECK(state.body_timeout == 3s);
-    CHECK(state.head.status == 0);
+    CHECK(state.status == 0);
     CHECK_FALSE(state.readable);
     CHECK(f.exchange.meter().total().bytes == 0);
     CHECK(f.exchange.end({}).life == 0s);
@@ -225,7 +225,7 @@ TEST_CASE("WatchExchange: a response is not read any further") {
     f.head(200);
     Exchange& state = f.exchange.state();
     SECTION("with a verdict") {
-        f.after_object = [&] { state.found.old_version = "1"; };
+        f.after_object = [&] { state.found.version = "1"; };
         CHECK(f.body(short_event) == asio::error::operation_aborted);
     }
     SECTION("in doubt") {
@@ -296,7 +296,7 @@ TEST_CASE("WatchExchange: the second object of a probe comes after the version")
                  R"({"metadata":{"name":"a","namespace":"ns","uid":"u"}},)"
                  R"({"metadata":{"name":"b","namespace":"ns","uid":"v"}},)") ==
           asio::error::operation_aborted);
-    CHECK(f.exchange.state().found.probed_version == "7");
+    CHECK(f.exchange.state().found.version == "7");
 }
 
 TEST_CASE("WatchExchange: a request remembers its credentials, and the time until the head") {

@@ -1,5 +1,4 @@
 #include "k8s_sd/api_client.hpp"
-#include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/watch/watch_forms.hpp"
 #include "support/manual_clock.hpp"
 
@@ -9,6 +8,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace k8s_sd::detail {
 namespace {
@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 
 /// The forms of the requests for pods, or another kind, to a server that is never contacted.
 struct FormsFixture {
-    explicit FormsFixture(Kind kind = Kind::pod, WatchOptions with = {}) : options(with) {
-        query.kind = kind;
+    explicit FormsFixture(Kind kind = Kind::pod, WatchOptions with = {})
+        : options(with), subject(subject_of(kind, options)) {
         first.streamed = first.first = true;
     }
 
@@ -34,7 +34,7 @@ struct FormsFixture {
         exchange.sharded = request.sharded;
         exchange.drops = request.drops;
         exchange.streamed = request.streamed;
-        exchange.head.status = 200;
+        exchange.status = 200;
         exchange.readable = true;
         return exchange;
     }
@@ -46,24 +46,32 @@ struct FormsFixture {
     bool fails(const WatchRequest& request, unsigned status, const Verdict& verdict,
                bool encoding_failed = false) {
         Exchange exchange = answered(request);
-        exchange.head.status = status;
+        exchange.status = status;
         return forms.on_verdict(exchange, verdict, encoding_failed);
     }
 
+    WatchSubject subject_of(Kind kind, const WatchOptions& with, ObjectShare share = {}) const {
+        WatchQuery query;
+        query.kind = kind;
+        query.share = std::move(share);
+        return WatchSubject(std::make_shared<const WatchSetup>(
+            std::move(query), std::make_shared<const WatchOptions>(with),
+            std::make_shared<ObjectMaker>()));
+    }
+    void take_half() { subject = subject_of(subject.kind(), options, ObjectShare::part(0, 2)); }
     bool may_stream() const { return forms.may_stream_list(first); }
     TimePoint now() const { return server.now(); }
 
     asio::io_context context;
     std::shared_ptr<sim::ManualClock> clock = std::make_shared<sim::ManualClock>();
-    WatchOptions plain;
     WatchMachine::List first;  ///< a streamed list, the first form
-    WatchQuery query;
     WatchOptions options;
+    WatchSubject subject;
     std::shared_ptr<ApiClient> client = std::make_shared<ApiClient>(
         context.get_executor(), ApiServerConfig{.url = "https://a:6443"}, environment());
     WatchServer server{client};
-    WatchReport report{query, server.api().reports, now()};
-    WatchForms forms{query, options, schema_of(Kind::pod), server, report};
+    WatchReport report{subject, server.api().reports, now()};
+    WatchForms forms{subject, server, report};
 };
 
 WatchOptions with_gzip(Compression gzip) {
@@ -93,7 +101,7 @@ TEST_CASE("WatchForms: plain JSON follows a failed encoding, once, for all watch
     CHECK(f.forms.list({}).accept == accepted::json);
     CHECK_FALSE(f.fails(f.forms.list({}), 406, true));
     CHECK(f.forms.known().json_until);
-    WatchForms others(f.query, f.options, schema_of(Kind::pod), f.server, f.report);
+    WatchForms others(f.subject, f.server, f.report);
     others.begin_list({});
     CHECK(others.list({}).accept == accepted::json);
     f.forms.forget();
@@ -166,7 +174,8 @@ TEST_CASE("WatchForms: a streamed list is compressed until the server sends one 
     CHECK(f.forms.may_stream_list(last));
     CHECK_FALSE(f.forms.streamed_list(last, 300s).gzip);
     // Without compression it may be streamed.
-    WatchForms others(f.query, f.plain, schema_of(Kind::pod), f.server, f.report);
+    const WatchSubject plain = f.subject_of(Kind::pod, {});
+    WatchForms others(plain, f.server, f.report);
     CHECK(others.may_stream_list(f.first));
 }
 
@@ -254,7 +263,7 @@ TEST_CASE(
     "WatchForms: a response about load or credentials says nothing about compression or shares") {
     using Cause = WatchMachine::Cause;
     FormsFixture f(Kind::pod, with_gzip(Compression::always));
-    f.query.share = ObjectShare::part(0, 2);
+    f.take_half();
     Verdict verdict;
     verdict.failure.ec = errc::server_error;
     for (const Cause cause : {Cause::busy, Cause::credentials, Cause::absent}) {
@@ -273,7 +282,7 @@ TEST_CASE(
 TEST_CASE("WatchForms: a refused share is followed by a request for everything") {
     FormsFixture f;
     CHECK_FALSE(f.forms.list({}).sharded);
-    f.query.share = ObjectShare::part(0, 2);
+    f.take_half();
     const WatchRequest request = f.forms.list({});
     CHECK(request.sharded);
     CHECK(request.target.find("shardSelector") != std::string::npos);
@@ -291,7 +300,7 @@ TEST_CASE("WatchForms: a server that refuses both parameters gets a request with
     const bool share_first = GENERATE(false, true);
     CAPTURE(of_share, of_drop, share_first);
     FormsFixture f;
-    f.query.share = ObjectShare::part(0, 2);
+    f.take_half();
     WatchRequest request = f.forms.list({});
     int refused = 0;
     while (request.sharded || request.drops) {
@@ -312,13 +321,13 @@ TEST_CASE("WatchForms: an older API version is asked for in JSON, and never stre
 
 TEST_CASE("an encoding is of no use if the server refuses it, or sends nonsense in it") {
     Exchange exchange;
-    exchange.head.status = 415;
+    exchange.status = 415;
     CHECK(is_encoding_of_no_use(exchange, {}));
-    exchange.head.status = 200;
+    exchange.status = 200;
     exchange.protobuf = exchange.readable = true;
     CHECK(is_encoding_of_no_use(exchange, {errc::malformed_response, {}}));
     CHECK_FALSE(is_encoding_of_no_use(exchange, {errc::truncated_response, {}}));
-    exchange.head.content_encoding = "gzip";
+    exchange.fields.use().content_encoding = "gzip";
     CHECK_FALSE(is_encoding_of_no_use(exchange, {errc::malformed_response, {}}));
 }
 

@@ -1,5 +1,4 @@
 #include "k8s_sd/api/pod.hpp"
-#include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/detail/watch/watch_intake.hpp"
 
@@ -55,18 +54,24 @@ struct IntakeFixture final : TaggingObserver {
         intake.take_bad(exchange, {"ns", name, uid, "7", ec, "why"});
     }
     void watch() { exchange.purpose = Purpose::watch; }
+    WatchSubject subject_of(ObjectShare share) const {
+        WatchQuery query;
+        query.share = std::move(share);
+        return WatchSubject(std::make_shared<const WatchSetup>(
+            std::move(query), std::make_shared<const WatchOptions>(options),
+            std::make_shared<ObjectMaker>()));
+    }
     std::string take_changes() { return std::exchange(changes, {}); }
 
-    WatchQuery query;
     WatchOptions options;
     std::string server = "https://a:6443";
     Metrics all_metrics;
-    Metrics::PerKind& metrics = all_metrics.of(query.kind);
+    Metrics::PerKind& metrics = all_metrics.of(Kind::pod);
     Logger logger{LogLevel::off, {}};
     ReportContext context{server, all_metrics, logger, [](std::string text) { return text; }};
-    WatchReport report{query, context, {}};
-    WatchIntake intake{
-        query, options, *this, {std::make_shared<ObjectMaker>(), nullptr, this}, report};
+    WatchSubject subject = subject_of({});
+    WatchReport report{subject, context, {}};
+    WatchIntake intake{subject, *this, this, report};
     Exchange exchange;
     std::string changes, apart, unwanted;
     std::optional<std::uint16_t> tag = std::uint16_t{0};
@@ -140,8 +145,8 @@ TEST_CASE("WatchIntake: objects of another share are dropped") {
     IntakeFixture f;
     f.watch();
     f.add("a", "u");
-    f.query.share =
-        ObjectShare::part(0, 2).contains("u") ? ObjectShare::part(1, 2) : ObjectShare::part(0, 2);
+    f.subject = f.subject_of(ObjectShare::part(0, 2).contains("u") ? ObjectShare::part(1, 2)
+                                                                   : ObjectShare::part(0, 2));
     f.add("a", "u");
     CHECK(f.take_changes() == "+a-a");
     f.bad("b", "u");
@@ -287,6 +292,7 @@ TEST_CASE("WatchIntake: a list without most of the known objects is suspicious")
     f.add("a");
     CHECK_FALSE(f.intake.has_lost_much());
     f.options.confirm_suspicious_lists = false;
+    f.subject = f.subject_of({});
     CHECK_FALSE(list_nothing());
 }
 

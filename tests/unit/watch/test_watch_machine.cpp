@@ -6,6 +6,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <set>
@@ -54,7 +55,8 @@ std::string words(const Machine::Step& step) {
 struct Subject {
     explicit Subject(WatchOptions o = options(), std::uint64_t seed = 1,
                      bool other_encoding = false)
-        : machine(o, seed, other_encoding) {
+        : settings(std::make_shared<const WatchOptions>(o)),
+          machine(*settings, seed, other_encoding) {
         step = machine.start();
     }
     std::string next(const Machine::Outcome& outcome) {
@@ -96,6 +98,7 @@ struct Subject {
     Waiting waiting() const { return std::get<Machine::Sleep>(step).why; }
     ListReason reason() const { return std::get<Machine::List>(step).reason; }
 
+    std::shared_ptr<const WatchOptions> settings;  ///< outlive the machine and its copies
     Machine machine;
     Machine::Step step;
     TimePoint now{24h};
@@ -523,9 +526,7 @@ TEST_CASE("WatchMachine: until all forms have failed the next one follows within
     WatchOptions streaming = options();
     streaming.watch_list = true;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
-        Subject s;
-        s.machine = Machine(streaming, seed, true);
-        s.step = s.machine.start();
+        Subject s(streaming, seed, true);
         const TimePoint begin = s.now;
         std::vector<std::string> asked;
         TimePoint last{};
@@ -1155,9 +1156,7 @@ TEST_CASE("WatchMachine: overload and refused credentials lead to another form, 
         GENERATE(Machine::Failed{2s, Cause::busy}, Machine::Failed{10s, Cause::busy},
                  Machine::Failed{{}, Cause::busy}, Machine::Failed{{}, Cause::credentials});
     const bool waits_long = failure.retry_after >= 5s;
-    Subject s;
-    s.machine = Machine(streaming(), 1, true);
-    s.step = s.machine.start();
+    Subject s(streaming(), 1, true);
     if (!waits_long) CHECK(s.after(failure) == "streamed list");
     CHECK(s.after(failure) == "list limit=500");
     CHECK_FALSE(s.machine.list_forms().streams_failed());

@@ -3,7 +3,6 @@
 
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/watch/url_watcher_impl.hpp"
-#include "k8s_sd/detail/watch/watch_request.hpp"
 #include "support/allocations.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -27,23 +26,22 @@ TEST_CASE("URLWatcher: a watch of one object takes two allocations before its fi
     asio::io_context context;
     const auto client = std::make_shared<ApiClient>(
         context.get_executor(), ApiServerConfig{.url = "https://a:6443"}, Environment{});
-    const auto options = std::make_shared<const WatchOptions>();
-    const auto maker = std::make_shared<ObjectMaker>();
-    NoChanges observer;
-    const auto make = [&](WatchQuery query) {
-        return std::make_shared<URLWatcherImpl>(client, std::move(query), *options, observer,
-                                                WatchMaking{.maker = maker, .options = options});
-    };
     WatchQuery query;
     query.kind = Kind::secret;
     query.ns = "shop";
-    query.field_selector = select_name("token");
-    const auto first = make(query);  // pays for shared data, such as the schema
+    const auto setup = std::make_shared<const WatchSetup>(
+        std::move(query), std::make_shared<const WatchOptions>(), std::make_shared<ObjectMaker>());
+    const SharedText token("token");
+    NoChanges observer;
+    const auto make = [&] {
+        return std::make_shared<URLWatcherImpl>(client, WatchSubject(setup, token), observer);
+    };
+    const auto first = make();  // pays for shared data, such as the schema
     test::memory_use = {.on = true};
-    const auto watch = make(std::move(query));
+    const auto watch = make();
     test::memory_use.on = false;
     CHECK(test::memory_use.allocations <= 2);
-    CHECK(test::memory_use.requested <= 1800);
+    CHECK(test::memory_use.requested <= 1400);
     first->stop();
     watch->stop();
 }

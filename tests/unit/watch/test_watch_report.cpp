@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/watch/watch_report.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,7 +45,9 @@ struct Reported {
                               const auto at = text.find("s3cret");
                               return at == std::string::npos ? text : text.replace(at, 6, "<...>");
                           }};
-    WatchReport report{query, context, now};
+    WatchSubject subject{std::make_shared<const WatchSetup>(
+        query, std::make_shared<const WatchOptions>(), std::make_shared<ObjectMaker>())};
+    WatchReport report{subject, context, now};
 };
 
 const std::string url = "https://a:6443/api/v1/nodes?labelSelector=zone%3Da: ";

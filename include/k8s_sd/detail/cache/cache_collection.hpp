@@ -9,11 +9,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <variant>
 
 namespace k8s_sd::inline v0::detail {
@@ -53,9 +55,10 @@ class CollectionPolicy {
     /// The collection is not requested.
     struct Refused {
         TimePoint until{};
-        Watch serving{};                 ///< the watch of its objects, synced before the refusal
-        std::set<std::string> denied{};  ///< names of objects with a forbidden single watch
-        bool single_allowed = false;     ///< one of them has synced a single watch
+        Watch serving{};  ///< the watch of its objects, synced before the refusal
+        /// Names of objects with a forbidden single watch.
+        std::set<std::string, std::less<>> denied{};
+        bool single_allowed = false;  ///< one of them has synced a single watch
     };
     using State = std::variant<None, Joining, Serving, Leaving, Refused>;
 
@@ -181,7 +184,7 @@ class CacheCollection {
     /// An object of a forbidden collection has switched to a watch of its own.
     void on_single_allowed();
     /// The server has refused a watch of a single object.
-    void on_single_denied(const std::string& name);
+    void on_single_denied(std::string_view name);
 
  private:
     using Policy = CollectionPolicy;

@@ -43,12 +43,13 @@ void CacheCollection::on_single_allowed() {
     if (auto* refused = std::get_if<Policy::Refused>(&state_)) refused->single_allowed = true;
 }
 
-void CacheCollection::on_single_denied(const std::string& name) {
+void CacheCollection::on_single_denied(std::string_view name) {
     if (const auto* leaving = std::get_if<Policy::Leaving>(&state_)) {
-        become(Policy::Refused{
-            .until = leaving->refused_until, .serving = leaving->watch, .denied = {name}});
+        become(Policy::Refused{.until = leaving->refused_until,
+                               .serving = leaving->watch,
+                               .denied = {std::string(name)}});
     } else if (auto* refused = std::get_if<Policy::Refused>(&state_)) {
-        refused->denied.insert(name);
+        refused->denied.emplace(name);
     }
 }
 
@@ -107,7 +108,8 @@ CacheEntry* CacheCollection::to_probe() const {
                           entry->watch->error() == errc::forbidden;
         if (!lost) continue;
         if (entry->next) return nullptr;
-        (refused && refused->denied.contains(entry->name) ? denied : chosen) = entry.get();
+        (refused && refused->denied.contains(std::string_view(entry->name)) ? denied : chosen) =
+            entry.get();
     }
     return chosen ? chosen : denied;
 }
@@ -170,7 +172,7 @@ void CacheCollection::probe() {
     CacheEntry& entry = *to_probe();
     auto* const refused = std::get_if<Policy::Refused>(&state_);
     // All objects were denied; start over with the first.
-    if (refused && refused->denied.contains(entry.name)) refused->denied.clear();
+    if (refused && refused->denied.contains(std::string_view(entry.name))) refused->denied.clear();
     entries_.watch_singly(entry);
 }
 

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/base/rare.hpp"
+#include "k8s_sd/detail/base/shared_text.hpp"
 #include "k8s_sd/detail/cache/cache_watch.hpp"
 #include "k8s_sd/objects/data_object.hpp"
 
@@ -103,7 +104,7 @@ struct CacheEntry {
     }
 
     CacheNamespace& home;
-    const std::string name;
+    const SharedText name;
     ObjectPtr value;
     std::uint32_t references = 0;
     CachedState state = CachedState::unsynced;

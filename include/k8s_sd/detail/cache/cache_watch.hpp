@@ -1,8 +1,7 @@
 #pragma once
 
-#include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/rare.hpp"
-#include "k8s_sd/detail/watch/watch_making.hpp"
+#include "k8s_sd/detail/watch/watch_subject.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/url_watcher.hpp"
 
@@ -39,8 +38,10 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
         ~Observer() = default;
     };
 
+    /// \param setup  of the namespace
     /// \param name  empty: the collection
-    CacheWatch(Observer&, const CacheWatchSetup&, std::string_view ns, std::string_view name);
+    CacheWatch(Observer&, std::shared_ptr<ApiClient>, std::shared_ptr<const WatchSetup> setup,
+               SharedText name);
     CacheWatch(const CacheWatch&) = delete;
     CacheWatch& operator=(const CacheWatch&) = delete;
     ~CacheWatch();
@@ -90,7 +91,6 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
     std::string_view ns() const noexcept;
 
     Observer& observer_;
-    std::shared_ptr<Metrics> metrics_;
     URLWatcher watcher_;
     Rare<Trouble> trouble_;
 };

@@ -1,40 +1,27 @@
 #include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/cache/cache_watch.hpp"
 #include "k8s_sd/detail/watch/url_watcher_impl.hpp"
-#include "k8s_sd/detail/watch/watch_request.hpp"
+
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
-namespace {
-
-WatchQuery cache_query(Kind kind, std::string_view ns, std::string_view name) {
-    WatchQuery query;
-    query.kind = kind;
-    query.ns = ns;
-    if (!name.empty()) query.field_selector = select_name(name);
-    return query;
-}
-
-}  // namespace
-
-CacheWatch::CacheWatch(Observer& observer, const CacheWatchSetup& setup, std::string_view ns,
-                       std::string_view name)
+CacheWatch::CacheWatch(Observer& observer, std::shared_ptr<ApiClient> client,
+                       std::shared_ptr<const WatchSetup> setup, SharedText name)
     : observer_(observer),
-      metrics_(setup.metrics),
-      watcher_(
-          Access::make<URLWatcher>(setup.client, cache_query(setup.kind, ns, name), *setup.options,
-                                   static_cast<WatchObserver&>(*this),
-                                   WatchMaking{.maker = setup.maker, .options = setup.options})) {
-    ++metrics_->cache_watches;
+      watcher_(Access::make<URLWatcher>(std::move(client),
+                                        WatchSubject(std::move(setup), std::move(name)),
+                                        static_cast<WatchObserver&>(*this), nullptr)) {
+    ++Access::impl(watcher_).metrics().cache_watches;
 }
 
-CacheWatch::~CacheWatch() { --metrics_->cache_watches; }
+CacheWatch::~CacheWatch() { --Access::impl(watcher_).metrics().cache_watches; }
 
 std::string_view CacheWatch::name() const noexcept {
-    return selected_name(Access::impl(watcher_).query());
+    return Access::impl(watcher_).subject().object();
 }
 
-std::string_view CacheWatch::ns() const noexcept { return Access::impl(watcher_).query().ns; }
+std::string_view CacheWatch::ns() const noexcept { return Access::impl(watcher_).subject().ns(); }
 
 void CacheWatch::start() {
     const auto self = shared_from_this();

@@ -83,14 +83,14 @@ class ServedEntries {
     std::size_t single_watches() const;
 
  private:
-    std::shared_ptr<CacheWatch> make_watch(std::string_view name);
+    std::shared_ptr<CacheWatch> make_watch(const SharedText& name);
     void replace(std::shared_ptr<CacheWatch>&, std::shared_ptr<CacheWatch> by);
     void change_over_if_agreed(CacheEntry&);
     void change_over(CacheEntry&, ObjectPtr found);
     void set_value(CacheEntry&, ObjectPtr);
 
-    const std::string& ns_;
-    const CacheWatchSetup& setup_;
+    const std::shared_ptr<ApiClient>& client_;
+    const std::shared_ptr<const WatchSetup> setup_;
     CacheWatch::Observer& watch_observer_;
     Observer& observer_;
     std::mutex& mutex_;

@@ -5,10 +5,26 @@
 
 namespace k8s_sd::inline v0::detail {
 
+namespace {
+
+WatchQuery query_of(Kind kind, const std::string& ns) {
+    WatchQuery query;
+    query.kind = kind;
+    query.ns = ns;
+    return query;
+}
+
+}  // namespace
+
 ServedEntries::ServedEntries(const std::string& ns, const CacheWatchSetup& setup,
                              CacheWatch::Observer& watch_observer, Observer& observer,
                              std::mutex& mutex)
-    : ns_(ns), setup_(setup), watch_observer_(watch_observer), observer_(observer), mutex_(mutex) {}
+    : client_(setup.client),
+      setup_(
+          std::make_shared<const WatchSetup>(query_of(setup.kind, ns), setup.options, setup.maker)),
+      watch_observer_(watch_observer),
+      observer_(observer),
+      mutex_(mutex) {}
 
 CacheEntry* ServedEntries::find(std::string_view name) const {
     const auto it = entries_.find(name);
@@ -28,8 +44,8 @@ void ServedEntries::erase(CacheEntry& entry) {
 
 // --- assignment of watches -----------------------------------------------------------------------
 
-std::shared_ptr<CacheWatch> ServedEntries::make_watch(std::string_view name) {
-    return std::make_shared<CacheWatch>(watch_observer_, setup_, ns_, name);
+std::shared_ptr<CacheWatch> ServedEntries::make_watch(const SharedText& name) {
+    return std::make_shared<CacheWatch>(watch_observer_, client_, setup_, name);
 }
 
 // Swap under the mutex, because status() reads the watches; destroy the old one without it.

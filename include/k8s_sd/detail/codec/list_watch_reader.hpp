@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/codec/scratch.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -65,6 +66,9 @@ class ListWatchReader final : private DocumentSink {
     const std::string& problem() const noexcept { return problem_.text(); }
 
  private:
+    enum class Encoding : std::uint8_t { unknown, json, protobuf };
+
+    static Encoding encoding_of(std::string_view content_type) noexcept;
     void make_decoder_again(std::string_view content_type);
     void drop_idle_decoder();
     error_code on_item(std::string_view list_kind, const ObjectProblem&) override;
@@ -87,10 +91,10 @@ class ListWatchReader final : private DocumentSink {
     std::size_t max_object_bytes_;
     EventSink& sink_;
     MakeDecoder make_;
-    std::unique_ptr<Scratch> scratch_;  // null without a decoder
-    std::unique_ptr<Decoder> decoder_;  // null: not chosen, or dropped between events
-    std::string_view content_type_;     // of the decoder
-    bool managed_fields_ = false;       // found by a previous decoder of this body
+    std::unique_ptr<Scratch> scratch_;       // null without a decoder
+    std::unique_ptr<Decoder> decoder_;       // null: not chosen, or dropped between events
+    Encoding encoding_ = Encoding::unknown;  // of the decoder
+    bool managed_fields_ = false;            // found by a previous decoder of this body
     Document document_ = Document::list;
     bool of_one_object_ = false;
     bool kind_is_certain_ = true;

@@ -18,12 +18,6 @@ constexpr std::size_t max_token_size = 32 * 1024;
 constexpr std::string_view metadata_kind = "PartialObjectMetadata";
 constexpr std::string_view metadata_list_kind = "PartialObjectMetadataList";
 
-/// The constant for a type with a decoder; empty for any other one.
-std::string_view known_media_type(std::string_view content_type) noexcept {
-    if (content_type == protobuf_media_type) return protobuf_media_type;
-    return content_type == json_media_type ? json_media_type : std::string_view();
-}
-
 bool ends_list(const api::ObjectMeta& bookmark) noexcept {
     return bookmark.annotations.find(initial_events_end) == "true";
 }
@@ -43,9 +37,15 @@ void ListWatchReader::expect(Document document, bool of_one_object) {
     problem_.clear();
 }
 
+ListWatchReader::Encoding ListWatchReader::encoding_of(std::string_view content_type) noexcept {
+    if (content_type == protobuf_media_type) return Encoding::protobuf;
+    return content_type == json_media_type ? Encoding::json : Encoding::unknown;
+}
+
 bool ListWatchReader::choose_decoder(std::string_view content_type) {
-    if (!decoder_ || content_type != content_type_) {
-        content_type_ = known_media_type(content_type);
+    const Encoding encoding = encoding_of(content_type);
+    if (!decoder_ || encoding == Encoding::unknown || encoding != encoding_) {
+        encoding_ = encoding;
         make_decoder_again(content_type);
     } else {
         decoder_->begin(document_);
@@ -72,7 +72,8 @@ error_code ListWatchReader::fail(error_code what, std::string_view why) {
 }
 
 error_code ListWatchReader::feed(std::string_view bytes) {
-    if (!decoder_) make_decoder_again(content_type_);
+    if (!decoder_)
+        make_decoder_again(encoding_ == Encoding::protobuf ? protobuf_media_type : json_media_type);
     if (const error_code ec = decoder_->feed(bytes)) return fail(ec, decoder_->problem());
     drop_idle_decoder();
     return {};

@@ -7,6 +7,7 @@
 #include "k8s_sd/objects/object.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,8 @@ struct NameView {
 template <class Pointer>
 class Keyed {
  public:
+    /// A null pointer.
+    Keyed() noexcept = default;
     Keyed(Pointer pointer)
         : hash_(seeded_hash(pointer->ns(), pointer->name())), pointer_(std::move(pointer)) {}
 
@@ -38,8 +41,8 @@ class Keyed {
     }
 
  private:
-    std::size_t hash_;
-    mutable Pointer pointer_;
+    std::size_t hash_ = 0;
+    mutable Pointer pointer_{};
 };
 
 /// Hash and equality by ns() and name(), for sets of pointers.
@@ -73,8 +76,8 @@ struct KeyEqual {
     }
 };
 
-/// The objects of a store. A few are in a vector, because the smallest table takes 512 bytes and
-/// there may be a watch for each object.
+/// The objects of a store. A single one is a member, and a few are in a vector: the smallest table
+/// takes 512 bytes, and there may be a watch for each object.
 class ObjectSet {
     using Element = Keyed<ObjectPtr>;
 
@@ -82,58 +85,86 @@ class ObjectSet {
     /// Null: no such object.
     const Element* find(const NameView& key) const {
         if (table_) return table_->find(key);
-        for (const Element& element : few_) {
-            if (KeyEqual{}(key, element)) return &element;
-        }
-        return nullptr;
+        if (single_.get()) return KeyEqual{}(key, single_) ? &single_ : nullptr;
+        if (!few_) return nullptr;
+        const auto found = std::find_if(few_->begin(), few_->end(), [&](const Element& element) {
+            return KeyEqual{}(key, element);
+        });
+        return found == few_->end() ? nullptr : &*found;
     }
     /// The set must not contain the key.
     void add(ObjectPtr object) {
-        if (!table_ && few_.size() < max_few) {
-            few_.emplace_back(std::move(object));
-            return;
+        if (empty()) {
+            single_ = Element(std::move(object));
+        } else if (!table_ && size() < max_few) {
+            if (!few_) few_ = std::vector<Element>{single_};
+            single_ = {};
+            few_->emplace_back(std::move(object));
+        } else {
+            if (!table_) become_table();
+            table_->insert(std::move(object));
         }
-        if (!table_) {
-            Table table;
-            for (const Element& element : few_) table.insert(element);
-            table_ = Rare<Table>(std::move(table));
-            few_ = std::vector<Element>();
-        }
-        table_->insert(std::move(object));
     }
     void erase(const NameView& key) {
-        std::erase_if(few_, [&](const Element& element) { return KeyEqual{}(key, element); });
-        if (!table_) return;
-        table_->erase(key);
-        drop_empty_table();
+        if (table_) {
+            table_->erase(key);
+        } else {
+            erase_few([&](const Element& element) { return KeyEqual{}(key, element); });
+        }
+        drop_if_empty();
     }
     template <class Visit>
     void for_each(Visit visit) const {
-        for (const ObjectPtr& object : few_) visit(object);
+        if (single_.get()) visit(static_cast<const ObjectPtr&>(single_));
+        if (few_) {
+            for (const ObjectPtr& object : *few_) visit(object);
+        }
         if (table_) table_->for_each([&](const ObjectPtr& object) { visit(object); });
     }
     template <class Predicate>
     void erase_if(Predicate predicate) {
-        std::erase_if(few_, predicate);
-        if (!table_) return;
-        table_->erase_if(predicate);
-        drop_empty_table();
+        if (table_) {
+            table_->erase_if(predicate);
+        } else {
+            erase_few(predicate);
+        }
+        drop_if_empty();
     }
     bool empty() const noexcept { return size() == 0; }
-    std::size_t size() const noexcept { return few_.size() + (table_ ? table_->size() : 0); }
+    std::size_t size() const noexcept {
+        if (table_) return table_->size();
+        return few_ ? few_->size() : single_.get() ? 1 : 0;
+    }
 
  private:
     using Table = SplitSet<Element, KeyHash, KeyEqual>;
 
     static constexpr std::size_t max_few = 8;
 
-    void drop_empty_table() noexcept {
-        if (table_->empty()) table_.reset();
+    void become_table() {
+        Table table;
+        for (const Element& element : *few_) table.insert(element);
+        table_ = Rare<Table>(std::move(table));
+        few_.reset();
+    }
+    template <class Predicate>
+    void erase_few(Predicate predicate) {
+        if (few_) {
+            std::erase_if(*few_, predicate);
+        } else if (single_.get() && predicate(single_)) {
+            single_ = {};
+        }
+    }
+    void drop_if_empty() noexcept {
+        if (!empty()) return;
+        few_.reset();
+        table_.reset();
     }
 
-    // One of them is empty.
-    std::vector<Element> few_;
-    Rare<Table> table_;  // null: empty
+    // At most one of them is there.
+    Element single_;  // null: none
+    Rare<std::vector<Element>> few_;
+    Rare<Table> table_;
 };
 
 /// The objects of one collection. An update with equal content and equal matching views is no
@@ -171,11 +202,9 @@ class ObjectStore {
 
     /// A list starts: no object is listed yet.
     void begin_list() {
-        listed_.reset();
-        nameless_ = false;
+        list_.reset();
         // Before the first list there is nothing to remove, so no tracking is necessary.
-        tracking_ = !objects_.empty();
-        known_ = objects_.size();
+        if (!objects_.empty()) list_.emplace().known = objects_.size();
     }
     ObjectChange put_listed(ObjectPtr object) {
         const std::string_view ns = object->ns();
@@ -188,32 +217,33 @@ class ObjectStore {
     }
     /// The list contains the object in an unreadable form: its known content stays.
     void mark_listed(std::string_view ns, std::string_view name) {
-        if (!tracking_) return;
-        if (const Object* known = find(ns, name)) listed_.use().insert(known);
+        if (!list_) return;
+        if (const Object* known = find(ns, name)) list_->objects.insert(known);
     }
     /// The list contains an object with an unreadable name: it may be any unlisted object, so all
     /// of those stay.
-    void mark_nameless() noexcept { nameless_ = tracking_; }
-    bool has_nameless() const noexcept { return nameless_; }
+    void mark_nameless() noexcept {
+        if (list_) list_->nameless = true;
+    }
+    bool has_nameless() const noexcept { return list_ && list_->nameless; }
     /// The number of unlisted objects, once the list is complete.
     std::size_t missing() const noexcept {
-        return tracking_ ? objects_.size() - count_listed() : 0;
+        return list_ ? objects_.size() - list_->objects.size() : 0;
     }
     /// The number of objects at the start of the list.
-    std::size_t known_before_list() const noexcept { return known_; }
+    std::size_t known_before_list() const noexcept { return list_ ? list_->known : 0; }
     /// The list is complete.
     /// \returns the removals
     std::vector<ObjectChange> finish_list() {
         std::vector<ObjectChange> removals;
-        if (tracking_ && !nameless_ && count_listed() != objects_.size()) {
+        if (!has_nameless() && missing() > 0) {
             objects_.erase_if([&](const ObjectPtr& object) {
-                if (listed_ && listed_->contains(object.get())) return false;
+                if (list_->objects.contains(object.get())) return false;
                 removals.push_back({object, nullptr});
                 return true;
             });
         }
-        listed_.reset();
-        tracking_ = nameless_ = false;
+        list_.reset();
         return removals;
     }
 
@@ -224,16 +254,19 @@ class ObjectStore {
                a.same_content(b) && ObjectTag::of(a) != ObjectTag::apart;
     }
 
-    std::size_t count_listed() const noexcept { return listed_ ? listed_->size() : 0; }
     void unlist(const Object& object) {
-        if (listed_) listed_->erase(&object);
+        if (list_) list_->objects.erase(&object);
     }
 
+    /// A list in progress.
+    struct List {
+        boost::unordered_flat_set<const Object*> objects;  // objects of objects_ listed so far
+        std::size_t known = 0;                             // when the list began
+        bool nameless = false;                             // the list contains an unnamed object
+    };
+
     ObjectSet objects_;
-    Rare<boost::unordered_flat_set<const Object*>> listed_;  // objects of objects_ listed so far
-    std::size_t known_ = 0;                                  // when the list began
-    bool tracking_ = false;
-    bool nameless_ = false;  // the list contains an unnamed object
+    Rare<List> list_;  // null: none, or the store was empty when it began
 };
 
 }  // namespace k8s_sd::inline v0::detail

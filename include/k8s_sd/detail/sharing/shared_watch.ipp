@@ -23,9 +23,12 @@ SharedWatch::SharedWatch(KindWatches& owner, const WatchQuery& query,
     : owner_(owner),
       query_(query),
       form_(std::move(form)),
-      watcher_(Access::make<URLWatcher>(owner.common_->client, query, owner.common_->options,
-                                        static_cast<WatchObserver&>(*this),
-                                        WatchMaking{owner.maker_, form_, this})),
+      watcher_(Access::make<URLWatcher>(
+          owner.common_->client,
+          WatchSubject(std::make_shared<const WatchSetup>(
+              query, std::make_shared<const WatchOptions>(owner.common_->options), owner.maker_,
+              form_)),
+          static_cast<WatchObserver&>(*this), static_cast<TaggingObserver*>(this))),
       published_(watcher_.status()) {}
 
 // --- subscriptions -------------------------------------------------------------------------------

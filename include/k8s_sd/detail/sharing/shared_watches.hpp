@@ -9,7 +9,7 @@
 #include "k8s_sd/detail/sharing/matching_views.hpp"
 #include "k8s_sd/detail/sharing/selection_index.hpp"
 #include "k8s_sd/detail/sharing/subscribers.hpp"
-#include "k8s_sd/detail/watch/watch_making.hpp"
+#include "k8s_sd/detail/watch/tagging_observer.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/url_watcher.hpp"
 

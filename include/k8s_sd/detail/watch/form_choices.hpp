@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/small_count.hpp"
 #include "k8s_sd/detail/codec/media_types.hpp"
 #include "k8s_sd/time.hpp"
 
@@ -7,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -85,8 +87,8 @@ class EncodingChoice {
     bool fall_back(TimePoint now) noexcept {
         if (plain_ || !has_other()) return false;
         plain_ = true;
-        plain_until_ = now + pause_;
-        pause_ = std::min(2 * pause_, max_pause);
+        plain_until_ = now + std::chrono::hours(pause_);
+        pause_ = std::min<std::uint8_t>(2 * pause_, max_pause);
         return true;
     }
     /// A list is complete.
@@ -108,14 +110,15 @@ class EncodingChoice {
     }
 
  private:
-    static constexpr Duration min_pause = std::chrono::hours(1);
-    static constexpr Duration max_pause = std::chrono::hours(24);
+    // In hours.
+    static constexpr std::uint8_t min_pause = 1;
+    static constexpr std::uint8_t max_pause = 24;
 
     bool protobuf_;
     bool metadata_only_;
     bool plain_ = false;  ///< plain JSON replaces the first choice
+    std::uint8_t pause_ = min_pause;
     TimePoint plain_until_{};
-    Duration pause_ = min_pause;
 };
 
 /// Whether a response with this status is about the resource, its version or a permission, not
@@ -186,7 +189,7 @@ class ShareChoice {
     /// \param with  the request had the parameter
     /// \returns whether the server appears to refuse the parameter
     bool on_success(bool with) noexcept {
-        failures_ = 0;
+        failures_.reset();
         const bool refused = std::exchange(without_, false) && !with;
         accepted_ = with || (accepted_ && !refused);
         return refused;
@@ -223,8 +226,8 @@ class ShareChoice {
     }
 
     bool accepted_ = false;
-    bool without_ = false;   ///< the next request is for everything
-    unsigned failures_ = 0;  ///< of requests for the share, since the last success
+    bool without_ = false;  ///< the next request is for everything
+    SmallCount failures_;   ///< of requests for the share, since the last success
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -48,7 +48,7 @@ class ListPlan {
     void know(const ListMemory::Known& known) { known_ = {known.streams, known.slow, known.shape}; }
     /// \param known     the last known resource version; empty: none
     /// \param streamed  whether a streamed list is worth a try
-    Request next(const std::string& known, bool streamed) {
+    Request next(std::string_view known, bool streamed) {
         if (!forms_ || !forms_->begun()) begin(!asks_not_older(known), streamed);
         const ListRequestForm form = forms_->current();
         Request request{.other_encoding = form.other_encoding,
@@ -69,7 +69,7 @@ class ListPlan {
         return request;
     }
     /// Whether the current list is requested with a resource version.
-    bool has_version(const std::string& known) const {
+    bool has_version(std::string_view known) const {
         return !most_recent_ && (!known.empty() || options_.first_from_cache);
     }
     /// An error if the page cannot belong to a finite list.
@@ -158,10 +158,10 @@ class ListPlan {
     }
     bool is_streamed() const noexcept { return forms().current().shape == ListShape::streamed; }
     bool is_hasty() const noexcept { return forms().has_untried() && !known_.slow; }
-    bool asks_not_older(const std::string& known) const noexcept {
+    bool asks_not_older(std::string_view known) const noexcept {
         return !most_recent_ && !known.empty();
     }
-    std::string first_version(const std::string& known) const {
+    std::string first_version(std::string_view known) const {
         return options_.first_from_cache && !most_recent_ && known.empty() ? "0" : "";
     }
     bool is_short(const Page& page) const {

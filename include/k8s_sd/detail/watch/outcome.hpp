@@ -37,20 +37,25 @@ struct ExchangeRequest {
 
 /// Findings in a body that decide the outcome before its end.
 struct BodyFindings {
-    bool suspicious = false;    ///< the streamed list is complete; confirm it
-    bool doubted = false;       ///< an object is older than the start version of the watch
-    RareText old_version{};     ///< of a bookmark older than the start version
-    RareText probed_version{};  ///< of a probe with several objects: nothing more to read
+    /// Of a bookmark older than the start version of the watch, or of a probe with several objects.
+    /// Nothing more to read.
+    RareText version{};
+    bool suspicious = false;  ///< the streamed list is complete; confirm it
+    bool doubted = false;     ///< an object is older than the start version of the watch
 };
 
 /// The response of an exchange, as far as it has arrived.
 struct ExchangeResponse {
-    ResponseHead head;    ///< status 0: no response
+    ResponseHead head() const { return {fields ? *fields : ResponseFields(), status}; }
+
+    /// Those of the head that may explain a failure; null: none of them.
+    Rare<ResponseFields> fields;
     RareText error_text;  ///< the start of the body of a response other than 200
     Rare<ServerStatus> error_event;
     BodyFindings found{};       ///< in the body
-    std::uint64_t events = 0;   ///< including bookmarks
-    std::size_t items = 0;      ///< items of a list
+    std::uint32_t events = 0;   ///< including bookmarks
+    std::uint32_t items = 0;    ///< items of a list
+    unsigned status = 0;        ///< 0: no response
     bool packed = false;        ///< the body is compressed
     bool protobuf = false;      ///< as its content type says
     bool readable = false;      ///< the body is a list or events in a known encoding
@@ -66,9 +71,7 @@ struct Exchange : ExchangeRequest, ExchangeResponse {
     bool watching() const noexcept { return purpose == Purpose::watch; }
     bool streams_list() const noexcept { return streamed && purpose == Purpose::list; }
     /// Whether the outcome is final, so the rest of the body can be skipped.
-    bool has_verdict() const noexcept {
-        return found.suspicious || !found.old_version.empty() || !found.probed_version.empty();
-    }
+    bool has_verdict() const noexcept { return found.suspicious || !found.version.empty(); }
     /// Collects a part of an unreadable body.
     /// \returns an error once there is enough
     error_code add_error_text(std::string_view bytes);

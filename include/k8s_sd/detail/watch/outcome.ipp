@@ -83,8 +83,10 @@ ServerError read_error(const ResponseHead& head, std::string_view body) {
     return {std::move(*status), version_too_large};
 }
 
-std::optional<Duration> retry_after(const ResponseHead& head, const ServerStatus& status) {
-    std::optional<Duration> wait = head.retry_after;
+std::optional<Duration> retry_after(const Rare<ResponseFields>& fields,
+                                    const ServerStatus& status) {
+    std::optional<Duration> wait;
+    if (fields) wait = fields->retry_after;
     if (!wait && status.retry_after_seconds != 0)
         wait = std::chrono::seconds(status.retry_after_seconds);
     if (wait) wait = std::min(*wait, max_retry_after);
@@ -113,7 +115,7 @@ bool is_starting(const ServerStatus& status) {
 
 WatchMachine::Failed failed(const Exchange& exchange, const ServerStatus& status) {
     if (status.code == 404 && !exchange.served) return {std::nullopt, FailureCause::absent};
-    WatchMachine::Failed failed{retry_after(exchange.head, status), cause_of(status.code)};
+    WatchMachine::Failed failed{retry_after(exchange.fields, status), cause_of(status.code)};
     if (failed.retry_after) failed.cause = FailureCause::busy;
     if (exchange.watching() && status.code == 404) failed.cause = FailureCause::server;
     return failed;
@@ -144,7 +146,7 @@ Verdict judge_expiry(const Exchange& exchange) {
 Verdict judge_server_error(const Exchange& exchange, const ServerError& error) {
     if (error.code == 410) return judge_expiry(exchange);
     Verdict verdict{failed(exchange, error),
-                    describe(error, exchange.head,
+                    describe(error, exchange.head(),
                              {exchange.kind, std::string(exchange.ns), exchange.watching()}),
                     true};
     verdict.starting = is_starting(error);
@@ -162,7 +164,7 @@ Verdict judge_server_error(const Exchange& exchange, const ServerError& error) {
 
 Verdict judge_failure(const Exchange& exchange, ExchangeEnd end) {
     const FailureCause cause = end.failure.ec == errc::response_timeout ? FailureCause::silent
-                               : exchange.head.status != 0              ? FailureCause::cut
+                               : exchange.status != 0                   ? FailureCause::cut
                                : is_unreachable(end.failure.ec)         ? FailureCause::unreachable
                                                                         : FailureCause::network;
     return {WatchMachine::Failed{std::nullopt, cause}, std::move(end.failure), true};
@@ -197,7 +199,7 @@ Verdict judge_streamed_end(const Exchange& exchange, ExchangeEnd end) {
     const bool silent = end.failure.ec == errc::response_timeout;
     if (silent || end.life >= long_life)
         return not_streamed(std::move(end.failure),
-                            {.answered = exchange.head.status == 200, .timed_out = true});
+                            {.answered = exchange.status == 200, .timed_out = true});
     return judge_failure(exchange, std::move(end));
 }
 
@@ -244,7 +246,7 @@ Verdict judge_watch(const Exchange& exchange, ExchangeEnd end) {
     const error_code ec = end.failure.ec;
     if (ec == errc::malformed_response)
         return {WatchMachine::Malformed{}, std::move(end.failure), true};
-    if (ec && exchange.head.status == 0) return judge_failure(exchange, std::move(end));
+    if (ec && exchange.status == 0) return judge_failure(exchange, std::move(end));
     if (ec == errc::too_many_objects) return judge_failure(exchange, std::move(end));
     StreamRecord::Stream stream;
     stream.life = end.life;
@@ -276,29 +278,31 @@ Verdict judge_watch(const Exchange& exchange, ExchangeEnd end) {
 
 error_code Exchange::add_error_text(std::string_view bytes) {
     // Not an error text: the body may contain Secrets, so it must not be copied.
-    if (head.status == 200) return errc::unexpected_content_type;
+    if (status == 200) return errc::unexpected_content_type;
     error_text += bytes.substr(0, error_text_limit - error_text.size());
     return error_text.size() < error_text_limit ? error_code() : errc::malformed_response;
 }
 
 Verdict judge(const Exchange& exchange, ExchangeEnd end) {
-    const ResponseHead& head = exchange.head;
     if (exchange.plain_stream && exchange.streams_list())
         return {WatchMachine::NotStreamed{.tried = false}};
     const BodyFindings& found = exchange.found;
-    if (!found.probed_version.empty()) return {WatchMachine::Probed{found.probed_version.text()}};
-    if (!found.old_version.empty()) return {WatchMachine::WentBack{found.old_version.text()}};
+    if (!found.version.empty()) {
+        if (exchange.watching()) return {WatchMachine::WentBack{found.version.text()}};
+        return {WatchMachine::Probed{found.version.text()}};
+    }
     if (found.doubted) return {WatchMachine::Doubted{}};
     if (found.suspicious) return {WatchMachine::Suspicious{}};
     const bool is_event = exchange.error_event.has_value();
-    if ((head.status != 0 && head.status != 200) || is_event) {
+    if ((exchange.status != 0 && exchange.status != 200) || is_event) {
         const ServerError error = is_event ? error_of_event(*exchange.error_event)
-                                           : read_error(head, exchange.error_text);
+                                           : read_error(exchange.head(), exchange.error_text);
         return exchange.streams_list() ? judge_streamed_error(exchange, error, is_event)
                                        : judge_server_error(exchange, error);
     }
     const bool garbage = exchange.mistyped && end.failure.ec == errc::malformed_response;
-    if (head.status == 200 && (!exchange.readable || garbage)) return judge_wrong_content(head);
+    if (exchange.status == 200 && (!exchange.readable || garbage))
+        return judge_wrong_content(exchange.head());
     if (exchange.watching()) return judge_watch(exchange, std::move(end));
     if (exchange.streams_list()) return judge_streamed_end(exchange, std::move(end));
     if (end.failure.ec) return judge_failure(exchange, std::move(end));

@@ -23,11 +23,9 @@ namespace k8s_sd::inline v0::detail {
 /// - One repetition of a list in another way is immediate, until a list is complete.
 class ListPacing {
  public:
+    /// The options must outlive this object.
     ListPacing(const WatchOptions& options, std::uint64_t seed)
-        : poll_interval_(options.poll_interval),
-          backoff_min_(options.backoff_min),
-          backoff_max_(options.backoff_max),
-          random_(seed) {}
+        : options_(options), random_(seed) {}
 
     /// A list is complete.
     void on_list(TimePoint now) noexcept {
@@ -36,7 +34,7 @@ class ListPacing {
     }
     /// A watch was open for long (StreamRecord::long_life).
     void on_long_watch() noexcept {
-        quick_lists_ = 0;
+        quick_list_ = false;
         pace_.reset();
         form_pace_.reset();
     }
@@ -44,18 +42,19 @@ class ListPacing {
     /// The pause before a list in place of a watch. Counts the list.
     Duration before_list(TimePoint now) {
         if (!last_list_ || now - *last_list_ >= long_ago) on_long_watch();
-        if (quick_lists_++ == 0) return {};
-        return pace_.next(backoff_min_, backoff_max_, random_);
+        if (!std::exchange(quick_list_, true)) return {};
+        return pace_.next(options_.backoff_min, options_.backoff_max, random_);
     }
     /// The pause before the next form of a failed list.
     Duration before_form() {
-        return form_pace_.next(backoff_min_, std::min(backoff_max_, form_max), random_);
+        const Duration max = std::min(options_.backoff_max, form_max);
+        return form_pace_.next(options_.backoff_min, max, random_);
     }
     /// Whether a list may be repeated in another way at once: the first time only.
     bool take_repetition() noexcept { return !std::exchange(repeated_at_once_, true); }
     /// The time until the next poll; not positive: now.
     Duration before_poll(TimePoint now) const {
-        return last_list_ ? *last_list_ + poll_interval_ - now : Duration{};
+        return last_list_ ? *last_list_ + options_.poll_interval - now : Duration{};
     }
 
     /// Whether the last list is old enough for another one to make up for failing watches.
@@ -72,14 +71,12 @@ class ListPacing {
     static constexpr Duration a_while = std::chrono::minutes(1);
     static constexpr Duration long_ago = std::chrono::minutes(5);
 
-    Duration poll_interval_;
-    Duration backoff_min_;
-    Duration backoff_max_;
+    const WatchOptions& options_;
     Random random_;
     OptionalTime last_list_;
-    int quick_lists_ = 0;
-    Doublings pace_;       // between lists
-    Doublings form_pace_;  // between the forms of a list
+    Doublings pace_;           // between lists
+    Doublings form_pace_;      // between the forms of a list
+    bool quick_list_ = false;  // a list has followed another one soon
     bool repeated_at_once_ = false;
 };
 
@@ -87,11 +84,9 @@ class ListPacing {
 /// clients that failed together must not return together. No I/O.
 class RetryPacing {
  public:
+    /// The options must outlive this object.
     RetryPacing(const WatchOptions& options, std::uint64_t seed)
-        : backoff_min_(options.backoff_min),
-          backoff_max_(options.backoff_max),
-          start_jitter_(options.start_jitter),
-          random_(seed) {}
+        : options_(options), random_(seed) {}
 
     /// Resets the pauses after failures: requests work.
     void reset() noexcept { pace_.reset(); }
@@ -102,22 +97,26 @@ class RetryPacing {
 
     /// The delay of the first request; nullopt: none.
     std::optional<Duration> at_start() {
-        if (start_jitter_ <= Duration{}) return std::nullopt;
-        return uniform(start_jitter_);
+        if (options_.start_jitter <= Duration{}) return std::nullopt;
+        return uniform(options_.start_jitter);
     }
     /// The doubling pause after a failure.
-    Duration after_failure() { return pace_.next(backoff_min_, backoff_max_, random_); }
+    Duration after_failure() {
+        return pace_.next(options_.backoff_min, options_.backoff_max, random_);
+    }
     /// The same after a response timeout, if another request may succeed: the timeout already was a
     /// pause.
-    Duration after_timeout() { return uniform(backoff_min_); }
+    Duration after_timeout() { return uniform(options_.backoff_min); }
     /// The pause before an extra request that is no retry.
-    Duration short_pause() { return backoff_min_ + uniform(backoff_min_); }
+    Duration short_pause() { return options_.backoff_min + uniform(options_.backoff_min); }
     /// Retry-After (RFC 9110, 10.2.3) takes precedence for a few refusals; then the backoff grows
     /// as well.
     Duration after_refusal(Duration retry_after) {
-        const Duration asked = std::max(retry_after, backoff_min_);
-        const Duration wait = asked + uniform(std::min(asked, backoff_max_));
-        return ++refusals_ <= max_refusals ? wait : std::max(wait, after_failure());
+        const Duration asked = std::max(retry_after, options_.backoff_min);
+        const Duration wait = asked + uniform(std::min(asked, options_.backoff_max));
+        if (refusals_ == max_refusals) return std::max(wait, after_failure());
+        ++refusals_;
+        return wait;
     }
     /// The wait for a poll, up to a tenth longer.
     Duration before_poll(Duration wait) { return wait + uniform(wait / 10); }
@@ -131,28 +130,27 @@ class RetryPacing {
     }
     /// The doubling pause after a watch with an early end.
     Duration after_early_end() {
-        return reopen_pace_.next(backoff_min_, std::min(backoff_max_, reopen_max), random_);
+        const Duration max = std::min(options_.backoff_max, reopen_max);
+        return reopen_pace_.next(options_.backoff_min, max, random_);
     }
     /// The same after a broken connection.
     Duration after_break() { return after_early_end() + spread(); }
 
  private:
-    static constexpr int max_refusals = 10;
+    static constexpr std::uint8_t max_refusals = 10;
     static constexpr Duration reopen_jitter = std::chrono::milliseconds(100);
     static constexpr Duration reopen_max = std::chrono::seconds(5);
     static constexpr Duration max_spread = std::chrono::seconds(5);
 
     /// Clients with a start jitter also reconnect with one.
-    Duration spread() { return uniform(std::min(start_jitter_, max_spread)); }
+    Duration spread() { return uniform(std::min(options_.start_jitter, max_spread)); }
     Duration uniform(Duration limit) { return detail::uniform(limit, random_); }
 
-    Duration backoff_min_;
-    Duration backoff_max_;
-    Duration start_jitter_;
+    const WatchOptions& options_;
     Random random_;
-    int refusals_ = 0;       // with Retry-After, in a row
-    Doublings pace_;         // after failures
-    Doublings reopen_pace_;  // between watches with events but an early end
+    std::uint8_t refusals_ = 0;  // with Retry-After, in a row; at most max_refusals
+    Doublings pace_;             // after failures
+    Doublings reopen_pace_;      // between watches with events but an early end
 };
 
 /// Whether the server has lost the API of a watch (404), and how often to ask for it. An API may
@@ -164,7 +162,7 @@ class ApiAbsence {
 
     /// A watch or probe got a 404.
     /// \returns whether the API is really absent: a single 404 may come from a proxy
-    bool on_absent() noexcept { return ++in_a_row_ > 1; }
+    bool on_absent() noexcept { return std::exchange(absent_, true); }
     /// The doubling pause before the next request, from 5 s to five minutes; for a custom kind to
     /// one minute.
     Duration pause() { return pace_.next(min, custom_ ? max_custom : max, random_); }
@@ -175,7 +173,7 @@ class ApiAbsence {
     }
     /// A watch works.
     void reset() noexcept {
-        in_a_row_ = 0;
+        absent_ = false;
         pace_.reset();
     }
 
@@ -186,7 +184,7 @@ class ApiAbsence {
     static constexpr Duration max_custom = std::chrono::seconds(30);
 
     Random random_;
-    int in_a_row_ = 0;  // since a watch worked
+    bool absent_ = false;  // since a watch worked
     bool custom_;
     Doublings pace_;
 };

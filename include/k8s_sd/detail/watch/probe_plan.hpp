@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/optional_time.hpp"
+#include "k8s_sd/detail/base/small_count.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/time.hpp"
 
@@ -37,7 +38,7 @@ class ProbePlan {
 
     /// \returns the reason to list now, if any
     std::optional<ListReason> on_success() noexcept {
-        failures_ = 0;
+        failures_.reset();
         owed_ = false;
         return std::exchange(doubt_, std::nullopt);
     }
@@ -50,7 +51,7 @@ class ProbePlan {
         if (doubt_ != ListReason::silence) doubt_.reset();
         if (sent) ++failures_;
         if (!denied && failures_ < max_failures) return false;
-        failures_ = 0;
+        failures_.reset();
         return true;
     }
     /// The server rejects the request of the probe. Some servers reject a limit: then only the list
@@ -71,7 +72,7 @@ class ProbePlan {
     static constexpr Duration an_hour = std::chrono::hours(1);
 
     OptionalTime old_object_at_;
-    int failures_ = 0;  // in a row
+    SmallCount failures_;  // in a row
     std::optional<ListReason> doubt_;
     bool owed_ = false;
 };

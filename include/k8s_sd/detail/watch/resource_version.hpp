@@ -1,11 +1,11 @@
 #pragma once
 
 #include "k8s_sd/detail/base/rare.hpp"
+#include "k8s_sd/detail/base/short_text.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -31,35 +31,35 @@ inline bool is_newer_version(std::string_view a, std::string_view b) noexcept {
 /// older objects and bookmarks, too. No I/O.
 class KnownVersions {
  public:
-    void on_list(std::string version) {
-        current_ = begin_ = std::move(version);
+    void on_list(std::string_view version) {
+        current_ = begin_ = version;
         greatest_.reset();
     }
     /// An event or bookmark has this version, if it is one.
     /// \returns whether the version is new; an older one is not, and is ignored
     bool on_event(std::string_view version) {
-        const bool is_known = version == current_ || is_older_version(version, current_);
+        const bool is_known = version == current() || is_older_version(version, current_);
         if (!names_state(version) || is_known) return false;
         if (is_newer_version(version, greatest())) {
             greatest_.reset();
         } else if (!greatest_) {
-            greatest_ = current_;
+            greatest_ = std::string(current_);
         }
         current_ = version;
         return true;
     }
     /// \returns the start version of the next watch
-    const std::string& begin_watch() { return begin_ = current_; }
+    std::string_view begin_watch() { return begin_ = current_; }
     /// Versions of different servers are incomparable.
     void on_other_server() noexcept {
-        current_.clear();
+        current_ = {};
         greatest_.reset();
     }
 
-    const std::string& current() const noexcept { return current_; }
+    std::string_view current() const noexcept { return current_; }
     /// The greatest known version, if versions are comparable. A version that is no number replaces
     /// the current one, but does not hide this one.
-    const std::string& greatest() const noexcept { return greatest_ ? *greatest_ : current_; }
+    std::string_view greatest() const noexcept { return greatest_ ? *greatest_ : current(); }
     /// Whether a version is older than the start version of the watch.
     bool is_before_watch(std::string_view version) const noexcept {
         return is_older_version(version, begin_);
@@ -70,8 +70,8 @@ class KnownVersions {
     }
 
  private:
-    std::string current_;
-    std::string begin_;           // of the watch
+    ShortText current_;
+    ShortText begin_;             // of the watch
     Rare<std::string> greatest_;  // of the list and all later events; null: the current one
 };
 

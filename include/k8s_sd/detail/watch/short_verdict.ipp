@@ -24,7 +24,8 @@ Exchange exchange_of(const ShortRequest::Answer& answer, const WatchQuery& query
     exchange.ns = query.ns;
     exchange.purpose = purpose;
     exchange.credentials_problem = answer.credentials_problem;
-    exchange.head = answer.head;
+    exchange.status = answer.head.status;
+    exchange.fields.emplace() = answer.head;
     exchange.readable = answer.head.status == 200 && answer.head.content_encoding.empty() &&
                         answer.head.content_type == "application/json";
     exchange.error_text = answer.body;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/optional_time.hpp"
+#include "k8s_sd/detail/base/small_count.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <chrono>
@@ -11,9 +12,9 @@ namespace k8s_sd::inline v0::detail {
 
 /// Ended streams in a row, by what was wrong with them.
 struct StreamRows {
-    int short_ones = 0;
-    int silent = 0;
-    int expired = 0;  ///< their versions
+    SmallCount short_ones;
+    SmallCount silent;
+    SmallCount expired;  ///< their versions
 };
 
 /// Statistics of the streams of one watch. A stream starts with the response head: the time before
@@ -46,7 +47,7 @@ class StreamRecord {
         stream_ = {};
     }
     void on_event(bool advanced) noexcept {
-        rows_.silent = 0;
+        rows_.silent.reset();
         stream_.brought = true;
         stream_.advanced = stream_.advanced || advanced;
     }
@@ -57,17 +58,20 @@ class StreamRecord {
             stream_ = {};
             return std::nullopt;
         }
-        rows_.short_ones = stream_.is_short() ? rows_.short_ones + 1 : 0;
-        if (stream_.life >= long_life) rows_.expired = 0;
+        stream_.is_short() ? void(++rows_.short_ones) : rows_.short_ones.reset();
+        if (stream_.life >= long_life) rows_.expired.reset();
         return stream_;
     }
 
     /// The ended stream exceeded its idle timeout.
-    void on_silence() noexcept { rows_.silent += stream_.brought ? 0 : 1; }
+    void on_silence() noexcept {
+        if (!stream_.brought) ++rows_.silent;
+    }
     /// The version of the stream has expired (410).
     void on_expiry(TimePoint now) noexcept {
         constexpr Duration long_ago = std::chrono::minutes(5);
-        rows_.expired = now - expired_at_ < long_ago ? rows_.expired + 1 : 1;
+        if (now - expired_at_ >= long_ago) rows_.expired.reset();
+        ++rows_.expired;
         expired_at_ = now;
     }
 
@@ -77,9 +81,9 @@ class StreamRecord {
 
  private:
     OptionalTime began_;
+    TimePoint expired_at_{};
     Stream stream_;
     StreamRows rows_;
-    TimePoint expired_at_{};
 };
 
 }  // namespace k8s_sd::inline v0::detail

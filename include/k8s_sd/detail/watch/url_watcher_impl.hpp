@@ -2,15 +2,16 @@
 
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
+#include "k8s_sd/detail/watch/tagging_observer.hpp"
 #include "k8s_sd/detail/watch/watch_exchange.hpp"
 #include "k8s_sd/detail/watch/watch_forms.hpp"
 #include "k8s_sd/detail/watch/watch_idle_timeout.hpp"
 #include "k8s_sd/detail/watch/watch_intake.hpp"
 #include "k8s_sd/detail/watch/watch_machine.hpp"
-#include "k8s_sd/detail/watch/watch_making.hpp"
 #include "k8s_sd/detail/watch/watch_permits.hpp"
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_server.hpp"
+#include "k8s_sd/detail/watch/watch_subject.hpp"
 #include "k8s_sd/url_watcher.hpp"
 
 #include <cstdint>
@@ -42,8 +43,9 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
                              private GoodHeadSink,
                              private EventSink {
  public:
-    URLWatcherImpl(std::shared_ptr<ApiClient>, WatchQuery, const WatchOptions&, WatchObserver&,
-                   WatchMaking);
+    /// \param tagger  see WatchIntake
+    URLWatcherImpl(std::shared_ptr<ApiClient>, WatchSubject, WatchObserver&,
+                   TaggingObserver* tagger = nullptr);
 
     void start();
     void stop() noexcept;
@@ -52,7 +54,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void forget(std::string_view ns, std::string_view name) { intake_.forget(ns, name); }
     void adopt(ObjectPtr object) { intake_.adopt(std::move(object)); }
 
-    const WatchQuery& query() const noexcept { return query_; }
+    const WatchSubject& subject() const noexcept { return subject_; }
+    Metrics& metrics() const noexcept { return *server_.api().environment.metrics; }
     const ObjectStore& store() const noexcept { return intake_.store(); }
     const RareList<ObjectPtr>& held() const noexcept { return intake_.held(); }
     bool synced() const noexcept { return report_.status().synced; }
@@ -144,8 +147,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     TimePoint now() const noexcept { return server_.now(); }
 
     WatchServer server_;
-    const WatchQuery query_;
-    const std::shared_ptr<const WatchOptions> options_;
+    const WatchSubject subject_;
     WatchObserver& observer_;
     WatchReport report_;
     WatchIntake intake_;

@@ -1,4 +1,3 @@
-#include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/watch/url_watcher_impl.hpp"
 #include "k8s_sd/url_watcher.hpp"
 
@@ -7,23 +6,21 @@
 
 namespace k8s_sd::inline v0::detail {
 
-URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery query,
-                               const WatchOptions& options, WatchObserver& observer,
-                               WatchMaking making)
+URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchSubject subject,
+                               WatchObserver& observer, TaggingObserver* tagger)
     : server_(std::move(client)),
-      query_(std::move(query)),
-      options_(making.options ? making.options : std::make_shared<const WatchOptions>(options)),
+      subject_(std::move(subject)),
       observer_(observer),
-      report_(query_, server_.api().reports, now()),
-      intake_(query_, *options_, observer, std::move(making), report_),
-      forms_(query_, *options_, intake_.schema(), server_, report_),
-      machine_(options, server_.api().next_seed(), forms_.has_other_encoding(),
-               intake_.schema().custom),
+      report_(subject_, server_.api().reports, now()),
+      intake_(subject_, observer, tagger, report_),
+      forms_(subject_, server_, report_),
+      machine_(subject_.options(), server_.api().next_seed(), forms_.has_other_encoding(),
+               subject_.schema().custom),
       permits_(server_.api().executor, *server_.api().environment.clock, server_.traffic(),
                server_.api().next_seed()),
       idle_timeout_(server_.traffic()->bookmarks),
-      exchange_(server_.api().make_connection(), *server_.api().environment.clock, intake_.schema(),
-                options.max_object_bytes, *this, *this) {}
+      exchange_(server_.api().make_connection(), *server_.api().environment.clock,
+                subject_.schema(), subject_.options().max_object_bytes, *this, *this) {}
 
 void URLWatcherImpl::start() {
     if (life_ != Life::created) return;
@@ -115,10 +112,10 @@ void URLWatcherImpl::go_to_other_server() {
 /// Asks discovery for the API versions of the kind and switches to the best one.
 /// \param lost  the watched version is missing on the server
 void URLWatcherImpl::find_version(bool lost, std::function<void(WatchServer::Version)> then) {
-    const KindSchema& schema = intake_.schema();
+    const KindSchema& schema = subject_.schema();
     server_.begin_search();
     server_.api().served_versions.async_get(
-        query_.kind, schema.older_versions, ApiAbsence::max_query_pause(schema.custom),
+        subject_.kind(), schema.older_versions, ApiAbsence::max_query_pause(schema.custom),
         [weak = weak_from_this(), lost, then = std::move(then)](ServedVersions::Answer best) {
             const auto self = weak.lock();
             if (!self || self->stopped()) return;
@@ -141,24 +138,17 @@ void URLWatcherImpl::on_version(WatchServer::Version version) {
 
 namespace k8s_sd::inline v0 {
 
-namespace {
-
-WatchQuery checked(WatchQuery query) {
-    if (!query.ns.empty()) detail::check_namespace_name("namespace", query.ns);
-    return query;
-}
-
-}  // namespace
-
 URLWatcher::URLWatcher(std::shared_ptr<ApiClient> client, WatchQuery query,
                        const WatchOptions& options, WatchObserver& observer)
-    : URLWatcher(std::move(client), std::move(query), options, observer,
-                 detail::WatchMaking{std::make_shared<detail::ObjectMaker>()}) {}
-URLWatcher::URLWatcher(std::shared_ptr<ApiClient> client, WatchQuery query,
-                       const WatchOptions& options, WatchObserver& observer,
-                       detail::WatchMaking making)
-    : impl_(std::make_shared<detail::URLWatcherImpl>(std::move(client), checked(std::move(query)),
-                                                     options, observer, std::move(making))) {}
+    : URLWatcher(std::move(client),
+                 detail::WatchSubject(std::make_shared<const detail::WatchSetup>(
+                     std::move(query), std::make_shared<const WatchOptions>(options),
+                     std::make_shared<detail::ObjectMaker>())),
+                 observer, nullptr) {}
+URLWatcher::URLWatcher(std::shared_ptr<ApiClient> client, detail::WatchSubject subject,
+                       WatchObserver& observer, detail::TaggingObserver* tagger)
+    : impl_(std::make_shared<detail::URLWatcherImpl>(std::move(client), std::move(subject),
+                                                     observer, tagger)) {}
 URLWatcher::~URLWatcher() { impl_->stop(); }
 
 void URLWatcher::start() { impl_->start(); }

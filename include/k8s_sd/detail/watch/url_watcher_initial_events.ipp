@@ -23,7 +23,7 @@ void URLWatcherImpl::on_stream_begun() {
 }
 
 void URLWatcherImpl::begin_initial_events() {
-    initial_events_ = InitialEventsTimeout(*options_);
+    initial_events_ = InitialEventsTimeout(subject_.options());
     initial_events_->begin(exchange_.head_at(), state().hasty);
     wait_for_initial_events(initial_events_->deadline());
 }
@@ -62,7 +62,7 @@ void URLWatcherImpl::on_list_streamed(std::string_view version) {
         exchange.found.suspicious = true;
         return;
     }
-    if (exchange.sharded && shows_shard(query_.share.fraction(), exchange.items))
+    if (exchange.sharded && shows_shard(subject_.share().fraction(), exchange.items))
         forms_.on_share(true);
     permits_.return_list_permit();
     const BodyMeter::Transfer listed = exchange_.meter().listed();

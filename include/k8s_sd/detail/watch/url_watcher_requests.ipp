@@ -58,7 +58,7 @@ void URLWatcherImpl::stream_list(const WatchMachine::List& wanted,
     const TimePoint since = waiting_since.value_or(now());
     const bool free = !wanted.first || forms_.known().streams_now ||
                       now() - since >= WatchPermits::max_trial_wait;
-    if (free || permits_.take_stream_trial(query_.kind)) return list_with_watch(wanted);
+    if (free || permits_.take_stream_trial(subject_.kind())) return list_with_watch(wanted);
     wait(Waiting::list_budget);
     permits_.async_stream_trial_end(weak_from_this(), [this, wanted, since] {
         stream_list(wanted, since);
@@ -70,7 +70,7 @@ void URLWatcherImpl::stream_list(const WatchMachine::List& wanted,
 void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
     begin_list(wanted);
     if (!permits_.take_watch_permit()) return go_on(WatchMachine::NotStreamed{false});
-    const std::chrono::seconds timeout = draw_watch_timeout(*options_, permits_.random());
+    const std::chrono::seconds timeout = draw_watch_timeout(subject_.options(), permits_.random());
     begin(forms_.streamed_list(wanted, timeout), Purpose::list);
 }
 
@@ -93,7 +93,7 @@ void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
                           "the limit (ServerLimits::watches) of open watches is reached"},
                          true});
     }
-    const std::chrono::seconds timeout = draw_watch_timeout(*options_, permits_.random());
+    const std::chrono::seconds timeout = draw_watch_timeout(subject_.options(), permits_.random());
     WatchRequest request = forms_.watch(watch, timeout);
     idle_timeout_.begin_watch(silence_of_watch(timeout));
     request.idle_timeout =
@@ -108,7 +108,7 @@ void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
     // idle connection needs keep-alives.
     exchange_.close();
     wait(sleep.why, sleep.delay);
-    if (sleep.why == Waiting::poll) report_.begin_poll(options_->poll_interval);
+    if (sleep.why == Waiting::poll) report_.begin_poll(subject_.options().poll_interval);
     permits_.async_sleep(sleep.delay, sleep.until_recovery, weak_from_this(), [this] {
         go_on(WatchMachine::Slept{});
         on_status();
@@ -117,8 +117,8 @@ void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
 
 void URLWatcherImpl::begin(WatchRequest request, Purpose purpose) {
     ExchangeRequest about;
-    about.kind = query_.kind;
-    about.ns = query_.ns;
+    about.kind = subject_.kind();
+    about.ns = subject_.ns();
     about.purpose = purpose;
     about.streams = machine_.streams().rows();
     exchange_.begin(request, std::move(about));
@@ -143,10 +143,10 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
     wait(waiting_for(state().purpose));
     ApiClientImpl& api = server_.api();
     HttpRequest http = api.make_request(request.target, credentials, request.accept, request.gzip);
-    http.connect_timeout = options_->connect_timeout;
+    http.connect_timeout = subject_.options().connect_timeout;
     http.idle_timeout = request.idle_timeout;
     http.idle_error = request.idle_error;
-    http.secret_body = holds_secrets(query_.kind);
+    http.secret_body = holds_secrets(subject_.kind());
     http.http2 = http2_use(api.http_version(), kind_of_request());
     exchange_.send(api.target_for(credentials), std::move(http), credentials.revision, *this,
                    [this](error_code ec, std::string why) {
@@ -157,7 +157,7 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
 
 RequestKind URLWatcherImpl::kind_of_request() {
     const bool watches = state().purpose == Purpose::watch || state().streamed;
-    if (is_of_one_object(query_)) return watches ? RequestKind::watch : RequestKind::brief;
+    if (!subject_.object().empty()) return watches ? RequestKind::watch : RequestKind::brief;
     if (watches) permits_.take_own_connection();
     const bool own = permits_.has_own_connection();
     if (watches) return own ? RequestKind::first_watch : RequestKind::watch;

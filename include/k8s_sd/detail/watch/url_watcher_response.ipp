@@ -80,7 +80,7 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     const api::ObjectMeta& meta = decoded.meta;
     Exchange& exchange = state();
     if (stopped() || exchange.has_verdict()) return;
-    if (exchange.sharded && !query_.share.contains(meta.uid)) on_object_of_other_share();
+    if (exchange.sharded && !subject_.share().contains(meta.uid)) on_object_of_other_share();
     const WatchIntake::Tag tag = intake_.tag_of(exchange, type, decoded);
     if (stopped() || intake_.is_one_too_many(exchange, type, tag.has_value(), meta)) return;
     if (exchange.purpose == Purpose::probe) return exchange_.on_probed_object();
@@ -115,7 +115,7 @@ void URLWatcherImpl::on_bookmark(std::string_view version, bool list_ends) {
         return;
     }
     if (machine_.is_before_watch(version)) {
-        exchange.found.old_version = version;
+        exchange.found.version = version;
         return;
     }
     machine_.on_bookmark();

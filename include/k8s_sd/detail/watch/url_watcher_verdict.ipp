@@ -19,7 +19,7 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
     if (stopped()) return;
     if (state().too_many) failure.message = intake_.problem_of_count(state());
     ExchangeEnd end = end_of_exchange(std::move(failure));
-    if (state().head.status != 404 || intake_.schema().older_versions.empty())
+    if (state().status != 404 || subject_.schema().older_versions.empty())
         return decide(std::move(end));
     permits_.return_list_permit();
     find_version(true, [this, end = std::move(end)](WatchServer::Version version) {
@@ -91,7 +91,7 @@ bool URLWatcherImpl::may_divide(const Verdict& verdict) const {
     const auto* const failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
     const bool absent = failed && failed->cause == WatchMachine::Cause::absent;
     // The versions of such a kind have been looked up.
-    return !absent || intake_.schema().older_versions.empty();
+    return !absent || subject_.schema().older_versions.empty();
 }
 
 void URLWatcherImpl::report_failure(const Verdict& verdict) {
@@ -104,8 +104,8 @@ void URLWatcherImpl::report_outcome(const WatchMachine::PageListed& page) {
     const BodyMeter::Transfer body = exchange_.meter().total();
     if (!state().packed) server_.traffic()->lists.add(body.bytes, body.wait, now());
     // Metadata lists do not contain the selector.
-    if (state().sharded && !intake_.schema().metadata_only)
-        forms_.on_share(exchange_.reader().shard_selector() == query_.share.selector());
+    if (state().sharded && !subject_.schema().metadata_only)
+        forms_.on_share(exchange_.reader().shard_selector() == subject_.share().selector());
     if (page.continue_token.empty()) finish_list(page.resource_version);
 }
 
@@ -136,10 +136,10 @@ void URLWatcherImpl::report_regression(std::string_view version) {
 /// Reports failures to the other watches of the server; see on_good_head().
 void URLWatcherImpl::report_traffic(const Verdict& verdict) {
     using Cause = WatchMachine::Cause;
-    const unsigned status = state().head.status;
+    const unsigned status = state().status;
     // Servers without the feature return 422.
     if (std::holds_alternative<WatchMachine::NotStreamed>(verdict.outcome) && status == 422)
-        server_.traffic()->list_forms.on_not_streamed(query_.kind, true, now());
+        server_.traffic()->list_forms.on_not_streamed(subject_.kind(), true, now());
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
     if (!failed) return;
     if (failed->cause == Cause::unreachable || failed->cause == Cause::network ||

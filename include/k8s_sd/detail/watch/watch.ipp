@@ -14,3 +14,4 @@
 #include "k8s_sd/detail/watch/watch_permits.ipp"
 #include "k8s_sd/detail/watch/watch_report.ipp"
 #include "k8s_sd/detail/watch/watch_request.ipp"
+#include "k8s_sd/detail/watch/watch_subject.ipp"

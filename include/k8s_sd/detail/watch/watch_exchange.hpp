@@ -121,11 +121,11 @@ class WatchExchange {
     Exchange exchange_;
     BodyMeter meter_;
     std::unique_ptr<Inflater> inflater_;  ///< null: the body is not compressed
-    bool uncoded_ = false;  ///< the first byte of the body decides whether it is compressed
-    bool untyped_ = false;  ///< no usable content type; the first byte of the body decides
     std::uint64_t credentials_ = 0;
     ExchangeTimes times_;
     OptionalTime retried_at_;  ///< immediate retry with new credentials
+    bool uncoded_ = false;     ///< the first byte of the body decides whether it is compressed
+    bool untyped_ = false;     ///< no usable content type; the first byte of the body decides
     bool stopped_ = false;
 };
 

@@ -78,10 +78,10 @@ void WatchExchange::send(HttpConnection::Target target, HttpRequest request,
 // --- the response -------------------------------------------------------------------------------
 
 void WatchExchange::on_head(const ResponseHead& head) {
-    exchange_.head = head;
-    // There may be thousands of watches.
-    exchange_.head.content_type_as_sent.clear();
-    if (head.status == 200) exchange_.head.date.clear();  // for refusals only
+    exchange_.status = head.status;
+    ResponseFields& fields = exchange_.fields.emplace() = head;
+    fields.content_type_as_sent.clear();
+    if (head.status == 200) fields.date.clear();  // for refusals only
     times_.on_head(clock_.now());
     meter_.on_head(times_.head_at());
     const bool packed = is_gzip(head.content_encoding);
@@ -91,7 +91,8 @@ void WatchExchange::on_head(const ResponseHead& head) {
     exchange_.readable = reader_.choose_decoder(head.content_type);
     untyped_ = !exchange_.readable || head.content_type.empty();
     exchange_.protobuf = head.content_type == protobuf_media_type;
-    if (exchange_.readable) exchange_.head.content_type.clear();  // it has named the decoder
+    if (exchange_.readable) fields.content_type.clear();  // it has named the decoder
+    if (fields.empty()) exchange_.fields.reset();         // there may be thousands of watches
     if (exchange_.readable) owner_.on_good_head();
 }
 
@@ -137,13 +138,13 @@ bool WatchExchange::take_type_from(std::string_view bytes) {
     const std::string_view type = type_of_body(bytes.front(), events);
     if (type.empty() || (exchange_.readable && type == json_media_type)) return exchange_.readable;
     const bool known = std::exchange(exchange_.readable, reader_.choose_decoder(type));
-    exchange_.mistyped = !exchange_.head.content_type.empty();
+    exchange_.mistyped = exchange_.fields && !exchange_.fields->content_type.empty();
     if (exchange_.readable && !known) owner_.on_good_head();
     return exchange_.readable;
 }
 
 void WatchExchange::on_probed_object() {
-    if (exchange_.items > 1) exchange_.found.probed_version = reader_.early_version();
+    if (exchange_.items > 1) exchange_.found.version = reader_.early_version();
 }
 
 // --- the end ------------------------------------------------------------------------------------

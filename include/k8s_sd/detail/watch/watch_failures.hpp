@@ -1,9 +1,11 @@
 #pragma once
 
 #include "k8s_sd/detail/base/optional_time.hpp"
+#include "k8s_sd/detail/base/small_count.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <chrono>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -23,7 +25,7 @@ class WatchFailures {
     /// Ends the row: a watch has proven to work, or the server itself fails, so its failed watches
     /// prove nothing.
     void forget() noexcept {
-        failures_ = 0;
+        failures_.reset();
         since_.reset();
     }
     /// Whether a counted failure has occurred since the last forget().
@@ -37,20 +39,20 @@ class WatchFailures {
     /// \returns the number of such watches since the last new version
     int on_malformed() noexcept { return ++malformed_; }
     /// An ended watch had delivered a new version.
-    void on_news() noexcept { malformed_ = 0; }
+    void on_news() noexcept { malformed_.reset(); }
 
     /// The server rejects the request of a watch (400, 422).
     /// \returns whether it did so before: the version was not the cause
-    bool on_rejection() noexcept { return rejections_++ > 0; }
+    bool on_rejection() noexcept { return std::exchange(rejected_, true); }
     /// The server denies a watch to this client (403, 405).
     /// \returns whether it did so before: polling replaces watches
-    bool on_denial() noexcept { return ++denials_ > 1; }
+    bool on_denial() noexcept { return std::exchange(denied_, true); }
     /// Whether lists are proven to be allowed: no watch has worked since the last one.
     bool lists_are_allowed() const noexcept { return !watched_since_list_; }
 
     /// The head of a watch response has arrived.
     void on_watching() noexcept {
-        rejections_ = denials_ = 0;
+        rejected_ = denied_ = false;
         watched_since_list_ = true;
     }
     /// A list is complete.
@@ -61,10 +63,10 @@ class WatchFailures {
     static constexpr Duration too_long = std::chrono::minutes(2);
 
     OptionalTime since_;
-    int failures_ = 0;
-    int malformed_ = 0;
-    int rejections_ = 0;
-    int denials_ = 0;
+    SmallCount failures_;
+    SmallCount malformed_;
+    bool rejected_ = false;
+    bool denied_ = false;
     bool watched_since_list_ = false;
 };
 

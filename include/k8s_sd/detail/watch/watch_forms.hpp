@@ -1,13 +1,12 @@
 #pragma once
 
-#include "k8s_sd/config.hpp"
-#include "k8s_sd/detail/codec/kind_schema.hpp"
 #include "k8s_sd/detail/watch/form_choices.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/watch_machine.hpp"
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 #include "k8s_sd/detail/watch/watch_server.hpp"
+#include "k8s_sd/detail/watch/watch_subject.hpp"
 #include "k8s_sd/selector.hpp"
 
 #include <chrono>
@@ -20,8 +19,7 @@ namespace k8s_sd::inline v0::detail {
 /// Used on the watcher's executor. All references must outlive this object. No I/O.
 class WatchForms {
  public:
-    WatchForms(const WatchQuery&, const WatchOptions&, const KindSchema&, WatchServer&,
-               WatchReport&);
+    WatchForms(const WatchSubject&, WatchServer&, WatchReport&);
 
     /// Whether there is a second encoding.
     bool has_other_encoding() const noexcept { return encoding_.has_other(); }
@@ -66,8 +64,7 @@ class WatchForms {
     ListMemory& memory() const noexcept { return server_.traffic()->list_forms; }
     TimePoint now() const noexcept { return server_.now(); }
 
-    const WatchQuery& query_;
-    const WatchOptions& options_;
+    const WatchSubject& subject_;
     WatchServer& server_;
     WatchReport& report_;
     EncodingChoice encoding_;

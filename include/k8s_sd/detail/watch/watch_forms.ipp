@@ -19,16 +19,15 @@ bool is_about_position(const WatchMachine::Outcome& outcome) {
 
 }  // namespace
 
-WatchForms::WatchForms(const WatchQuery& query, const WatchOptions& options,
-                       const KindSchema& schema, WatchServer& server, WatchReport& report)
-    : query_(query),
-      options_(options),
+WatchForms::WatchForms(const WatchSubject& subject, WatchServer& server, WatchReport& report)
+    : subject_(subject),
       server_(server),
       report_(report),
-      encoding_(options.protobuf && !schema.json_only, schema.metadata_only),
-      teaches_streams_(!schema.custom) {}
+      encoding_(subject.options().protobuf && !subject.schema().json_only,
+                subject.schema().metadata_only),
+      teaches_streams_(!subject.schema().custom) {}
 
-ListMemory::Known WatchForms::known() const { return memory().of(query_.kind, now()); }
+ListMemory::Known WatchForms::known() const { return memory().of(subject_.kind(), now()); }
 
 void WatchForms::forget() noexcept {
     encoding_.forget();
@@ -43,7 +42,8 @@ void WatchForms::forget() noexcept {
 /// LIST comes before a stream without it.
 bool WatchForms::may_stream_list(const WatchMachine::List& wanted) const {
     if (!server_.api_version().empty()) return false;
-    if (!wanted.first) return known().streams_now || memory().take_last_resort(query_.kind, now());
+    if (!wanted.first)
+        return known().streams_now || memory().take_last_resort(subject_.kind(), now());
     return known().streams && (known().compresses_streams || !wants_gzip());
 }
 
@@ -55,20 +55,22 @@ void WatchForms::begin_list(const WatchMachine::List& wanted) {
 }
 
 WatchRequest WatchForms::list(const WatchMachine::List& wanted) const {
-    WatchRequest request = list_request(query_to_send(), options_, wanted, server_.api_version());
+    WatchRequest request =
+        list_request(query_to_send(), subject_.options(), wanted, server_.api_version());
     request.gzip = wants_gzip();
     return finish(std::move(request), false);
 }
 
 WatchRequest WatchForms::streamed_list(const WatchMachine::List& wanted,
                                        std::chrono::seconds timeout) const {
-    WatchRequest request = streamed_list_request(query_to_send(), options_, wanted, timeout);
+    WatchRequest request =
+        streamed_list_request(query_to_send(), subject_.options(), wanted, timeout);
     request.gzip = known().compresses_streams && wants_gzip();
     return finish(std::move(request), true);
 }
 
 WatchRequest WatchForms::probe() const {
-    return finish(probe_request(query_to_send(), options_, server_.api_version()), false);
+    return finish(probe_request(query_to_send(), subject_.options(), server_.api_version()), false);
 }
 
 WatchRequest WatchForms::watch(const WatchMachine::Watch& watch,
@@ -87,18 +89,18 @@ WatchRequest WatchForms::finish(WatchRequest request, bool events) const {
 
 /// Plain JSON as the last resort has no parameters.
 bool WatchForms::drops_managed_fields(bool other_encoding) const {
-    return options_.drop_managed_fields && !encoding_.is_fallback(other_encoding) &&
+    return subject_.options().drop_managed_fields && !encoding_.is_fallback(other_encoding) &&
            drop_.sends() && known().drops;
 }
 
 bool WatchForms::asks_for_share() const {
-    return !query_.share.is_all() && options_.server_side_shares && share_.sends() &&
+    return !subject_.share().is_all() && subject_.options().server_side_shares && share_.sends() &&
            server_.traffic()->shards.worth_trying(now());
 }
 
 /// The query for the server; the watcher filters the rest.
 WatchQuery WatchForms::query_to_send() const {
-    WatchQuery query = query_;
+    WatchQuery query = subject_.query();
     if (!asks_for_share()) query.share = {};
     return query;
 }
@@ -106,11 +108,11 @@ WatchQuery WatchForms::query_to_send() const {
 /// Never gzip Secrets: zlib does not wipe its buffers.
 bool WatchForms::wants_gzip() const {
     const ApiClientImpl& api = server_.api();
-    if (holds_secrets(query_.kind) || gzip_failed_ || !api.compresses() ||
-        options_.gzip == Compression::never || !known().compresses) {
+    if (holds_secrets(subject_.kind()) || gzip_failed_ || !api.compresses() ||
+        subject_.options().gzip == Compression::never || !known().compresses) {
         return false;
     }
-    return options_.gzip == Compression::always ||
+    return subject_.options().gzip == Compression::always ||
            (server_.traffic()->lists.is_slow(now()) && !api.is_local());
 }
 
@@ -130,7 +132,7 @@ void WatchForms::on_drop(bool with) {
 }
 
 bool WatchForms::on_stream_begun(const Exchange& exchange) {
-    memory().on_stream_begun(query_.kind, now());
+    memory().on_stream_begun(subject_.kind(), now());
     if (!exchange.gzip || exchange.packed) return false;
     memory().on_plain_stream(now());
     return true;
@@ -145,7 +147,7 @@ bool WatchForms::on_verdict(const Exchange& exchange, const Verdict& verdict,
                             bool encoding_failed) {
     const Failure& failure = verdict.failure;
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
-    if (drop_.shows_refusal(exchange.drops, exchange.head.status)) on_drop(false);
+    if (drop_.shows_refusal(exchange.drops, exchange.status)) on_drop(false);
     // An overloaded server says nothing about parameters, whatever its status.
     const bool busy = failed && failed->cause == WatchMachine::Cause::busy;
     if (failure.ec && !busy && is_parameter_refused(exchange)) {
@@ -161,14 +163,14 @@ bool WatchForms::on_verdict(const Exchange& exchange, const Verdict& verdict,
 /// Whether to repeat the request with a parameter less. A proxy may refuse that of the Accept
 /// header, an API server that of the query.
 bool WatchForms::is_parameter_refused(const Exchange& exchange) {
-    const unsigned status = exchange.head.status;
+    const unsigned status = exchange.status;
     // Without a share, that of Accept comes first: `share_` sends its parameter again.
     if (!exchange.sharded && drop_.on_failure(exchange.drops, status)) return true;
     return share_.on_failure(exchange.sharded, status) || drop_.on_failure(exchange.drops, status);
 }
 
 bool WatchForms::may_be_due_to_gzip(const Exchange& exchange, const Failure& failure) {
-    if (!exchange.gzip || has_other_objections(exchange.head.status)) return false;
+    if (!exchange.gzip || has_other_objections(exchange.status)) return false;
     // A compressed watch may break for any reason.
     return !exchange.watching() || failure.ec == errc::malformed_response;
 }
@@ -177,7 +179,7 @@ bool WatchForms::may_be_due_to_gzip(const Exchange& exchange, const Failure& fai
 /// \returns false if that has failed already
 bool WatchForms::fall_back(const Failure& failure) {
     if (!encoding_.fall_back(now())) return false;
-    memory().on_json(query_.kind, *encoding_.plain_until());
+    memory().on_json(subject_.kind(), *encoding_.plain_until());
     report_.on_other_encoding(failure);
     return true;
 }
@@ -185,11 +187,11 @@ bool WatchForms::fall_back(const Failure& failure) {
 void WatchForms::on_list(const Exchange& exchange, const WatchMachine& machine) {
     const ListForms& forms = machine.list_forms();
     if (exchange.streamed) {
-        memory().on_streamed(query_.kind);
+        memory().on_streamed(subject_.kind());
     } else if (forms.streams_failed() && teaches_streams_) {
-        memory().on_not_streamed(query_.kind, machine.stream_refused(), now());
+        memory().on_not_streamed(subject_.kind(), machine.stream_refused(), now());
     }
-    if (const auto shape = forms.better_shape()) memory().on_shape(query_.kind, *shape, now());
+    if (const auto shape = forms.better_shape()) memory().on_shape(subject_.kind(), *shape, now());
     if (std::exchange(gzip_failed_, false) && !exchange.gzip) memory().on_not_compressed(now());
     on_encoding(forms);
 }
@@ -199,16 +201,16 @@ void WatchForms::on_encoding(const ListForms& forms) {
     if (!forms.current().other_encoding) return encoding_.on_list();
     if (!forms.usual_encoding_failed()) return;
     encoding_.take_other(now());
-    memory().on_json(query_.kind, encoding_.plain_until().value_or(now()));
+    memory().on_json(subject_.kind(), encoding_.plain_until().value_or(now()));
     if (!encoding_.plain_until()) return;
     const error_code failed = report_.error();
     report_.on_other_encoding({failed, failed.message()});
 }
 
 bool is_encoding_of_no_use(const Exchange& exchange, const Failure& failure) {
-    const ResponseHead& head = exchange.head;
-    if (head.status == 406 || head.status == 415) return true;
-    return exchange.readable && head.content_encoding.empty() && exchange.protobuf &&
+    if (exchange.status == 406 || exchange.status == 415) return true;
+    const bool encoded = exchange.fields && !exchange.fields->content_encoding.empty();
+    return exchange.readable && !encoded && exchange.protobuf &&
            failure.ec == errc::malformed_response;
 }
 

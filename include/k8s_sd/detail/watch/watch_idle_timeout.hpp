@@ -2,6 +2,7 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/optional_time.hpp"
+#include "k8s_sd/detail/base/small_count.hpp"
 #include "k8s_sd/detail/client/server_memory.hpp"
 #include "k8s_sd/time.hpp"
 
@@ -84,7 +85,7 @@ class WatchIdleTimeout {
         if (last_) cadence_->add(now - *last_);
         last_ = now;
         ever_ = true;
-        silent_ = 0;
+        silent_.reset();
     }
     /// The watch exceeded its idle timeout. From the second time in a row the timeout doubles: the
     /// server may have changed its bookmark interval.
@@ -96,7 +97,7 @@ class WatchIdleTimeout {
         if (!interval) return silence_;
         Duration timeout =
             std::max(std::chrono::duration_cast<Duration>(*interval * intervals), min_timeout);
-        for (int i = 1; i < std::min(silent_, max_doublings); ++i) timeout *= 2;
+        for (int i = 1; i < std::min<int>(silent_, max_doublings); ++i) timeout *= 2;
         return silence_ <= Duration{} ? timeout : std::min(silence_, timeout);
     }
     /// Idle timeout of a watch on a server that may have been restored to an older state.
@@ -116,7 +117,7 @@ class WatchIdleTimeout {
     Duration silence_{};
     OptionalTime last_;
     bool ever_ = false;  // this URL has delivered a bookmark
-    int silent_ = 0;     // silent watches in a row
+    SmallCount silent_;  // silent watches in a row
 };
 
 }  // namespace k8s_sd::inline v0::detail

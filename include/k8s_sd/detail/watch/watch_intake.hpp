@@ -1,20 +1,16 @@
 #pragma once
 
-#include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
-#include "k8s_sd/detail/codec/kind_schema.hpp"
-#include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
-#include "k8s_sd/detail/watch/watch_making.hpp"
+#include "k8s_sd/detail/watch/tagging_observer.hpp"
 #include "k8s_sd/detail/watch/watch_report.hpp"
-#include "k8s_sd/selector.hpp"
+#include "k8s_sd/detail/watch/watch_subject.hpp"
 #include "k8s_sd/url_watcher.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,13 +26,12 @@ class WatchIntake {
     /// An opaque tag stored with the object; nullopt drops the object.
     using Tag = std::optional<std::uint16_t>;
 
-    /// Objects of a built-in kind without a form are stored for labels.
-    WatchIntake(const WatchQuery&, const WatchOptions&, WatchObserver&, WatchMaking, WatchReport&);
+    /// \param tagger  the observer, if it tags objects; null: all tags are 0
+    WatchIntake(const WatchSubject&, WatchObserver&, TaggingObserver* tagger, WatchReport&);
 
     /// The observer is not called again.
     void stop() noexcept { stopped_ = true; }
 
-    const KindSchema& schema() const noexcept { return schema_; }
     const ObjectStore& store() const noexcept { return store_; }
     /// The objects of a list with unknown kind so far.
     const RareList<ObjectPtr>& held() const noexcept { return held_; }
@@ -80,13 +75,9 @@ class WatchIntake {
     bool hides_state(const BadObject&) const;
     void on_change(const ObjectChange&);
 
-    const WatchQuery& query_;
-    const WatchOptions& options_;
+    const WatchSubject& subject_;
     WatchObserver& observer_;
     TaggingObserver* const tagger_;  ///< null: all tags are 0
-    const std::shared_ptr<ObjectMaker> maker_;
-    const std::shared_ptr<const ObjectForm> form_;
-    const KindSchema& schema_;
     WatchReport& report_;
     ObjectStore store_;
     RareList<ObjectPtr> held_;

@@ -1,5 +1,4 @@
 #include "k8s_sd/detail/base/hash.hpp"
-#include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/detail/watch/watch_intake.hpp"
 
@@ -14,18 +13,9 @@ constexpr std::size_t max_probed = 100;
 
 }  // namespace
 
-WatchIntake::WatchIntake(const WatchQuery& query, const WatchOptions& options,
-                         WatchObserver& observer, WatchMaking making, WatchReport& report)
-    : query_(query),
-      options_(options),
-      observer_(observer),
-      tagger_(making.tagger),
-      maker_(std::move(making.maker)),
-      form_(making.form || is_built_in(query_.kind)
-                ? std::move(making.form)
-                : std::make_shared<const ObjectForm>(query_.kind, Fields::all(), false)),
-      schema_(form_ ? form_->schema : schema_of(query_.kind, *maker_->options.version_rules)),
-      report_(report) {}
+WatchIntake::WatchIntake(const WatchSubject& subject, WatchObserver& observer,
+                         TaggingObserver* tagger, WatchReport& report)
+    : subject_(subject), observer_(observer), tagger_(tagger), report_(report) {}
 
 void WatchIntake::forget(std::string_view ns, std::string_view name) {
     report_.on_read(ns, name);
@@ -48,7 +38,7 @@ WatchIntake::Tag WatchIntake::tag_of(const Exchange& exchange, EventType type,
                                      const DecodedObject& decoded) {
     if (type == EventType::deleted || exchange.purpose == Purpose::probe) return std::nullopt;
     if (!wants(decoded.meta.namespace_, decoded.meta.name)) return std::nullopt;
-    if (!query_.share.contains(decoded.meta.uid)) return std::nullopt;
+    if (!subject_.share().contains(decoded.meta.uid)) return std::nullopt;
     return tagger_ ? tagger_->tag_of(decoded) : Tag(std::uint16_t{0});
 }
 
@@ -60,9 +50,11 @@ bool WatchIntake::is_one_too_many(Exchange& exchange, EventType type, bool kept,
                            (type == EventType::deleted || store_.find(meta.namespace_, meta.name));
     if (!exchange.watching() && !is_change) ++exchange.items;
     const bool is_probe = exchange.purpose == Purpose::probe;
-    const bool no_room = exchange.watching() && kept && store_.size() >= options_.max_objects &&
+    const bool no_room = exchange.watching() && kept &&
+                         store_.size() >= subject_.options().max_objects &&
                          !store_.find(meta.namespace_, meta.name);
-    exchange.too_many = no_room || exchange.items > (is_probe ? max_probed : options_.max_objects);
+    exchange.too_many =
+        no_room || exchange.items > (is_probe ? max_probed : subject_.options().max_objects);
     return exchange.too_many;
 }
 
@@ -85,7 +77,7 @@ void WatchIntake::take(const Exchange& exchange, const DecodedObject& decoded, T
 /// \returns null for an object with too large labels
 ObjectPtr WatchIntake::make(const Exchange& exchange, const DecodedObject& decoded) {
     try {
-        return maker_->make(decoded, form_.get());
+        return subject_.maker().make(decoded, subject_.form());
     } catch (const LabelLimitReached& limit) {
         const api::ObjectMeta& meta = decoded.meta;
         take_bad(exchange, {meta.namespace_, meta.name, meta.uid, meta.resource_version,
@@ -103,11 +95,11 @@ void WatchIntake::on_change(const ObjectChange& change) {
 // --- an unreadable object -----------------------------------------------------------------------
 
 void WatchIntake::count_bad(Exchange& exchange) const {
-    exchange.too_many = ++exchange.items > options_.max_objects;
+    exchange.too_many = ++exchange.items > subject_.options().max_objects;
 }
 
 void WatchIntake::take_bad(const Exchange& exchange, const BadObject& bad) {
-    if (!bad.uid.empty() && !query_.share.contains(bad.uid)) return;
+    if (!bad.uid.empty() && !subject_.share().contains(bad.uid)) return;
     if (bad.is_state) keep_last_state(exchange, bad);
     if (stopped_) return;
     if (bad.ns.empty() || bad.name.empty() || wants(bad.ns, bad.name))
@@ -116,7 +108,7 @@ void WatchIntake::take_bad(const Exchange& exchange, const BadObject& bad) {
 
 /// Keeps the last state of an unreadable object; another UID proves its deletion.
 void WatchIntake::keep_last_state(const Exchange& exchange, const BadObject& bad) {
-    if (!is_identified(bad, query_.kind)) return store_.mark_nameless();
+    if (!is_identified(bad, subject_.kind())) return store_.mark_nameless();
     const Object* known = store_.find(bad.ns, bad.name);
     if (!known) return;
     if (bad.uid.empty() || known->uid_hash() == fnv1a64(bad.uid)) {
@@ -131,13 +123,13 @@ void WatchIntake::keep_last_state(const Exchange& exchange, const BadObject& bad
 bool WatchIntake::hides_state(const BadObject& bad) const {
     if (!bad.is_state) return false;
     return bad.ec == errc::object_too_large ||
-           (store_.has_nameless() && !is_identified(bad, query_.kind));
+           (store_.has_nameless() && !is_identified(bad, subject_.kind()));
 }
 
 std::string WatchIntake::problem_of_count(const Exchange& exchange) const {
     if (exchange.purpose == Purpose::probe)
         return "a list of one object was requested, and has very many before its version";
-    return "more than " + std::to_string(options_.max_objects) +
+    return "more than " + std::to_string(subject_.options().max_objects) +
            " objects; select fewer, or raise max_objects";
 }
 
@@ -154,7 +146,7 @@ void WatchIntake::finish_list() {
 }
 
 bool WatchIntake::has_lost_much() const {
-    return (report_.status().synced || adopted_) && options_.confirm_suspicious_lists &&
+    return (report_.status().synced || adopted_) && subject_.options().confirm_suspicious_lists &&
            store_.missing() * 2 > store_.known_before_list();
 }
 

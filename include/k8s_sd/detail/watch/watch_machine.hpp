@@ -129,6 +129,7 @@ class WatchMachine {
                      WentBack, Expired, VersionTooLarge, Rejected, BadPages, NotStreamed, Failed,
                      Moved, NoPermit, NewCredentials, AskOtherwise, OtherServer, Slept>;
 
+    /// \param options  outlive the machine
     /// \param other_encoding  a second encoding exists
     /// \param custom  see KindSchema
     WatchMachine(const WatchOptions& options, std::uint64_t seed, bool other_encoding = false,
@@ -177,9 +178,9 @@ class WatchMachine {
         return advanced;
     }
     void on_bookmark() noexcept { progress_.on_bookmark(); }
-    const std::string& resource_version() const noexcept { return versions_.current(); }
+    std::string_view resource_version() const noexcept { return versions_.current(); }
     /// The greatest known version, if versions are comparable.
-    const std::string& greatest_version() const noexcept { return versions_.greatest(); }
+    std::string_view greatest_version() const noexcept { return versions_.greatest(); }
     /// Whether a version is older than the start version of the watch.
     bool is_before_watch(std::string_view version) const noexcept {
         return versions_.is_before_watch(version);
@@ -198,7 +199,7 @@ class WatchMachine {
 
  private:
     using Evidence = ListPlan::Evidence;
-    enum class Stage { listing, probing, watching };
+    enum class Stage : std::uint8_t { listing, probing, watching };
 
     // --- lists ----------------------------------------------------------------------------------
 
@@ -519,7 +520,7 @@ class WatchMachine {
     /// Returns the step of the current stage.
     Step resume() {
         if (stage_ == Stage::probing) return Probe{};
-        if (stage_ == Stage::watching) return Watch{versions_.begin_watch()};
+        if (stage_ == Stage::watching) return Watch{std::string(versions_.begin_watch())};
         return List{plan_.next(versions_.current(), may_be_streamed()), reason_};
     }
     Step later() { return Sleep{retries_.after_failure(), Waiting::backoff}; }

@@ -64,7 +64,7 @@ class WatchPermits {
     /// Takes the right to a connection of its own for the time of the watch permit, if there is
     /// one left.
     void take_own_connection();
-    bool has_own_connection() const noexcept { return static_cast<bool>(own_connection_); }
+    bool has_own_connection() const noexcept { return own_connection_.has_value(); }
     void return_permits() noexcept;
 
     /// Takes the right to test whether the server streams lists of the kind.
@@ -133,9 +133,9 @@ class WatchPermits {
     std::unique_ptr<Timer> leaving_;  ///< null: not used so far
     Rare<Waits> waits_;
     PermitQueue::Permit watch_permit_;
-    PermitQueue::Permit own_connection_;
-    std::uint64_t recoveries_ = 0;  ///< of the server, when the request began
-    bool woken_ = false;            ///< by the server's recovery, before the pause ended
+    Rare<PermitQueue::Permit> own_connection_;  ///< of a few watches
+    std::uint64_t recoveries_ = 0;              ///< of the server, when the request began
+    bool woken_ = false;  ///< by the server's recovery, before the pause ended
     bool stopped_ = false;
 };
 

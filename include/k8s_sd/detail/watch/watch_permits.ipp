@@ -67,7 +67,9 @@ bool WatchPermits::take_watch_permit() {
 }
 
 void WatchPermits::take_own_connection() {
-    if (!own_connection_) own_connection_ = traffic_->own_connections->try_permit();
+    if (own_connection_) return;
+    PermitQueue::Permit permit = traffic_->own_connections->try_permit();
+    if (permit) own_connection_.emplace() = std::move(permit);
 }
 
 void WatchPermits::async_list_permit(const Owner& owner, Handler of_list) {

@@ -6,11 +6,11 @@
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
+#include "k8s_sd/detail/watch/watch_subject.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/logger.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/objects/object.hpp"
-#include "k8s_sd/selector.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/time.hpp"
 
@@ -106,9 +106,25 @@ struct RequestStatus {
     OptionalTime last_byte{}, last_event{}, last_bookmark{}, last_list{};
     /// The lists so far.
     struct Lists {
+        using Counts = std::array<std::uint32_t, list_reason_count>;
+
+        void count(ListReason reason) {
+            if (reason == ListReason::first) {
+                ++first;
+            } else {
+                ++others.use()[static_cast<std::size_t>(reason)];
+            }
+        }
+        Counts counts() const {
+            Counts all = others ? *others : Counts{};
+            all[static_cast<std::size_t>(ListReason::first)] = first;
+            return all;
+        }
+
         Duration duration{};  ///< of the last one
-        std::array<std::uint32_t, list_reason_count> counts{};
+        std::uint32_t first = 0;
         std::uint32_t streamed = 0;
+        Rare<Counts> others{};  ///< by reasons other than ListReason::first
     } lists{};
     std::size_t objects = 0;
 };
@@ -118,7 +134,7 @@ struct RequestStatus {
 class WatchReport {
  public:
     /// Both must outlive the report.
-    WatchReport(const WatchQuery&, const ReportContext&, TimePoint now);
+    WatchReport(const WatchSubject&, const ReportContext&, TimePoint now);
 
     /// The status of the requests, but for their error.
     const RequestStatus& status() const noexcept { return status_; }
@@ -206,7 +222,7 @@ class WatchReport {
         PastFailures past;
     };
 
-    Metrics::PerKind& metrics() const { return context_.metrics.of(query_.kind); }
+    Metrics::PerKind& metrics() const { return context_.metrics.of(subject_.kind()); }
     static void add(Metrics::Counter& counter, std::uint64_t count = 1) {
         counter.fetch_add(count, std::memory_order_relaxed);
     }
@@ -217,7 +233,7 @@ class WatchReport {
     std::string url() const;
     void log(LogLevel, LogEvent, const std::string& text, error_code error = {}) const;
 
-    const WatchQuery& query_;
+    const WatchSubject& subject_;
     const ReportContext& context_;
     RequestStatus status_;
     RareText api_version_;

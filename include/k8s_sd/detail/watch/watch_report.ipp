@@ -9,8 +9,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-WatchReport::WatchReport(const WatchQuery& query, const ReportContext& context, TimePoint now)
-    : query_(query), context_(context) {
+WatchReport::WatchReport(const WatchSubject& subject, const ReportContext& context, TimePoint now)
+    : subject_(subject), context_(context) {
     status_.since = now;
     add(metrics().watchers, 1);
 }
@@ -78,7 +78,7 @@ void WatchReport::on_bad_object(const BadObject& bad, bool hides_state) {
     add(metrics().bad_objects);
     const std::string key = UnreadObjects::key(bad.ns, bad.name);
     if (hides_state) {
-        unread_.add(is_identified(bad, query_.kind) ? key : UnreadObjects::nameless(),
+        unread_.add(is_identified(bad, subject_.kind()) ? key : UnreadObjects::nameless(),
                     status_.last_byte.value_or(TimePoint()));
     }
     if (std::exchange(has_bad_objects_, true)) return;
@@ -90,8 +90,8 @@ void WatchReport::on_bad_object(const BadObject& bad, bool hides_state) {
 
 WatchStatus WatchReport::whole_status() const {
     WatchStatus status;
-    status.kind = query_.kind;
-    status.ns = query_.ns;
+    status.kind = subject_.kind();
+    status.ns = subject_.ns();
     status.synced = status_.synced;
     if (trouble_) {
         status.error = trouble_->error;
@@ -110,7 +110,8 @@ WatchStatus WatchReport::whole_status() const {
     status.last_list = status_.last_list;
     const RequestStatus::Lists& lists = status_.lists;
     status.list_duration = lists.duration;
-    std::copy(lists.counts.begin(), lists.counts.end(), status.lists.begin());
+    const RequestStatus::Lists::Counts counts = lists.counts();
+    std::copy(counts.begin(), counts.end(), status.lists.begin());
     status.streamed_lists = lists.streamed;
     status.http_version = status_.http_version;
     status.server_sharded = status_.server_sharded;
@@ -174,7 +175,7 @@ bool WatchReport::on_list(TimePoint now, bool streamed) {
             std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
     unread_.finish_list();
     starting_since_.reset();
-    ++status_.lists.counts[static_cast<std::size_t>(list_reason_)];
+    status_.lists.count(list_reason_);
     status_.lists.duration = took;
     status_.last_list = now;
     const bool of_watch = trouble_ && trouble_->past.of_watch();
@@ -245,8 +246,9 @@ void WatchReport::count_objects(int delta) {
 
 /// Omits the share: its selector is long, and not part of every request.
 std::string WatchReport::url() const {
-    const WatchQuery whole{query_.kind, query_.ns, query_.label_selector, query_.field_selector};
-    return context_.server + collection_target(whole, api_version_);
+    WatchQuery query = subject_.query();
+    query.share = {};
+    return context_.server + collection_target(query, api_version_);
 }
 
 void WatchReport::log(LogLevel level, LogEvent event, const std::string& text,
@@ -254,7 +256,7 @@ void WatchReport::log(LogLevel level, LogEvent event, const std::string& text,
     const Logger& logger = context_.logger;
     if (!logger.enabled(level)) return;
     const std::string line = context_.redact(url() + ": " + text);
-    logger.log({level, event, line, query_.kind, query_.ns, error});
+    logger.log({level, event, line, subject_.kind(), subject_.ns(), error});
 }
 
 }  // namespace k8s_sd::inline v0::detail

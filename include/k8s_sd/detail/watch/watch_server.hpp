@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -33,9 +32,9 @@ class WatchServer {
     }
 
     /// A list of this server is complete.
-    void on_listed() noexcept { listed_ = revision_; }
+    void on_listed() noexcept { listed_ = revision_ + 1; }
     /// Whether the last list came from the client's current server.
-    bool is_listed() const noexcept { return listed_ == api().server_revision; }
+    bool is_listed() const noexcept { return listed_ == api().server_revision + 1; }
 
     /// Empty: the current version.
     std::string_view api_version() const noexcept { return api_version_; }
@@ -59,7 +58,7 @@ class WatchServer {
     std::shared_ptr<ApiClient> client_;
     std::uint64_t revision_;
     std::shared_ptr<ServerTraffic> traffic_;
-    std::optional<std::uint64_t> listed_;  ///< revision
+    std::uint64_t listed_ = 0;  ///< the revision after that of the last list; 0: none
     std::string_view api_version_;
     bool searching_ = false;  ///< for API versions
 };

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/transport/http2/http2_liveness.hpp"
 #include "k8s_sd/detail/transport/http2/http2_session.hpp"
 #include "k8s_sd/detail/transport/http2/reset_pacing.hpp"
+#include "k8s_sd/detail/transport/http2/stream_table.hpp"
 #include "k8s_sd/detail/transport/stream_use.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -16,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -105,8 +105,9 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     static constexpr TimePoint never = TimePoint::max();
 
     struct Open {
-        Http2Stream* stream = nullptr;
+        std::int32_t id = 0;
         StreamUse use = StreamUse::watch;
+        Http2Stream* stream = nullptr;
         TimePoint due = never;  ///< see call_at()
     };
 
@@ -139,7 +140,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     void notify_due_streams(TimePoint now);
     void reset_waiting_streams(TimePoint now);
     void on_timer();
-    void forget(std::unordered_map<std::int32_t, Open>::iterator);
+    void forget(const Open&);
     void on_broken(error_code, const std::string& why);
     void fail(const StreamEnd&);
     void uncount() noexcept;
@@ -155,7 +156,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     std::function<void()> on_calm_;
     Http2Liveness liveness_;
     TimePoint due_{};  ///< of the timer
-    std::unordered_map<std::int32_t, Open> open_;
+    StreamTable<Open> open_;
     std::size_t watches_ = 0;
     ResetPacing resets_;
     std::optional<Refusal> refusal_;

@@ -118,16 +118,16 @@ std::int32_t Http2Connection::open(std::string_view text, StreamUse use, bool se
     const std::int32_t id = closed_ ? 0 : session_->open(text);
     if (id == 0) return 0;
     secret_ = secret_ || secret;
-    open_[id] = {&caller, use, never};
+    open_.add({id, use, &caller, never});
     if (use == StreamUse::watch) ++watches_;
     flush_later();
     return id;
 }
 
 void Http2Connection::cancel(std::int32_t id) noexcept {
-    const auto position = open_.find(id);
-    if (position == open_.end()) return;
-    forget(position);
+    const Open* const open = open_.find(id);
+    if (!open) return;
+    forget(*open);
     try {
         reset(id);
     } catch (...) {
@@ -144,9 +144,9 @@ void Http2Connection::reset(std::int32_t id) {
     flush_later();
 }
 
-void Http2Connection::forget(std::unordered_map<std::int32_t, Open>::iterator position) {
-    if (position->second.use == StreamUse::watch) --watches_;
-    open_.erase(position);
+void Http2Connection::forget(const Open& open) {
+    if (open.use == StreamUse::watch) --watches_;
+    open_.erase(open);
 }
 
 /// The rest of a read must not reach a reader that has missed a part of it.
@@ -181,15 +181,15 @@ void Http2Connection::deliver_all() {
 }
 
 void Http2Connection::deliver(const Http2Event& event) {
-    const auto position = open_.find(event.stream);
-    if (position == open_.end()) return;
-    Http2Stream& stream = *position->second.stream;
+    const Open* const open = open_.find(event.stream);
+    if (!open) return;
+    Http2Stream& stream = *open->stream;
     switch (event.kind) {
         case Http2Event::Kind::head: answered_ = true; return stream.on_stream_head(event.head);
         case Http2Event::Kind::body: return stream.on_stream_body(event.bytes);
         case Http2Event::Kind::end: break;
     }
-    forget(position);
+    forget(*open);
     // After GOAWAY a refusal says nothing about the limit.
     const Http2State state = session_->state();
     if (event.end.kind == Http2End::Kind::refused && !state.draining) {
@@ -320,12 +320,12 @@ void Http2Connection::call_at(TimePoint due) {
 }
 
 void Http2Connection::call_at(std::int32_t stream, TimePoint due) {
-    const auto position = open_.find(stream);
-    if (position == open_.end()) return;
+    Open* const open = open_.find(stream);
+    if (!open) return;
     // One pass over the streams serves all that are due at about the same time.
     using Tenths = std::chrono::duration<std::int64_t, std::deci>;
     if (due != never) due = std::chrono::ceil<Tenths>(due);
-    position->second.due = due;
+    open->due = due;
     call_no_later_than(due);
 }
 
@@ -336,22 +336,21 @@ void Http2Connection::call_no_later_than(TimePoint due) {
 
 void Http2Connection::watch_silence() {
     TimePoint due = std::min(liveness_.next_check(), resets_.next_due());
-    for (const auto& [id, open] : open_) due = std::min(due, open.due);
+    for (const Open& open : open_) due = std::min(due, open.due);
     call_at(due);
 }
 
 void Http2Connection::notify_due_streams(TimePoint now) {
     std::vector<std::int32_t> due;
-    for (const auto& [id, open] : open_) {
-        if (open.due <= now) due.push_back(id);
+    for (const Open& open : open_) {
+        if (open.due <= now) due.push_back(open.id);
     }
-    std::sort(due.begin(), due.end());
     FirstException problem;
     for (const std::int32_t id : due) {
-        const auto position = open_.find(id);  // a call may end others
-        if (position == open_.end()) continue;
-        position->second.due = never;
-        problem.catch_from([&] { position->second.stream->on_stream_due(); });
+        Open* const open = open_.find(id);  // a call may end others
+        if (!open) continue;
+        open->due = never;
+        problem.catch_from([&stream = *open->stream] { stream.on_stream_due(); });
     }
     problem.rethrow();
 }
@@ -410,8 +409,8 @@ void Http2Connection::fail(const StreamEnd& end) {
     transport_->close();
     FirstException problem;
     while (!open_.empty()) {
-        Http2Stream& stream = *open_.begin()->second.stream;
-        forget(open_.begin());
+        Http2Stream& stream = *open_.back().stream;
+        forget(open_.back());
         problem.catch_from([&] { stream.on_stream_end(end); });
     }
     problem.rethrow();

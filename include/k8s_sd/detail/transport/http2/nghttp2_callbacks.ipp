@@ -53,7 +53,7 @@ struct Nghttp2Callbacks {
             if (frame->hd.type == NGHTTP2_SETTINGS) ++session.settings_;
             if (frame->hd.type == NGHTTP2_HEADERS) session.on_head_end(frame->hd.stream_id);
             if (with_end && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
-                auto* const stream = session.find(frame->hd.stream_id);
+                auto* const stream = session.streams_.find(frame->hd.stream_id);
                 if (stream) stream->complete = true;
             }
             return 0;

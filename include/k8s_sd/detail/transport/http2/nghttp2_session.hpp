@@ -2,12 +2,12 @@
 
 #include "k8s_sd/detail/transport/http2/frame_budget.hpp"
 #include "k8s_sd/detail/transport/http2/http2_session.hpp"
+#include "k8s_sd/detail/transport/http2/stream_table.hpp"
 
 #include <deque>
 #include <exception>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 extern "C" {
@@ -51,17 +51,17 @@ class Nghttp2Session final : public Http2Session {
         std::size_t body_sent = 0;  ///< the position in the text
     };
     struct Stream {
-        std::unique_ptr<Request> request;  ///< null: it is sent
-        std::unique_ptr<Head> head;        ///< null: no header fields are being received
+        std::int32_t id = 0;
         std::uint8_t interim_heads = 0;
-        bool head_sent = false;  ///< of the request
-        bool answered = false;
-        bool complete = false;  ///< END_STREAM of the server
-        bool head_too_large = false;
-        bool abandoned = false;
+        bool head_sent : 1 = false;  ///< of the request
+        bool answered : 1 = false;
+        bool complete : 1 = false;  ///< END_STREAM of the server
+        bool head_too_large : 1 = false;
+        bool abandoned : 1 = false;
+        std::unique_ptr<Request> request{};  ///< null: it is sent
+        std::unique_ptr<Head> head{};        ///< null: no header fields are being received
     };
 
-    Stream* find(std::int32_t stream);
     void forget_events(std::int32_t stream);
     void end(std::int32_t stream, Http2End);
     void refuse_unsent();
@@ -81,7 +81,7 @@ class Nghttp2Session final : public Http2Session {
     void on_goaway_sent(std::uint32_t code, std::string_view reason);
     void on_request_sent(std::int32_t stream, bool whole);
 
-    std::unordered_map<std::int32_t, Stream> streams_;
+    StreamTable<Stream> streams_;
     std::size_t unsent_ = 0;  ///< streams whose request head waits
     std::deque<Http2Event> events_;
     std::string_view input_;  ///< not yet received by nghttp2

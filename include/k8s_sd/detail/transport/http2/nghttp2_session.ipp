@@ -98,12 +98,11 @@ Nghttp2Session::Nghttp2Session() {
 
 std::int32_t Nghttp2Session::open(std::string_view text) {
     if (failed_ || full_ || goaway_) return 0;
-    Stream stream;
-    stream.request = std::make_unique<Request>();
-    CleansedBytes& sent = stream.request->text;
+    auto unsent = std::make_unique<Request>();
+    CleansedBytes& sent = unsent->text;
     sent.assign(text.begin(), text.end());
     const Http2Request request = translate_request({sent.data(), sent.size()});
-    stream.request->body_sent = sent.size() - request.body.size();
+    unsent->body_sent = sent.size() - request.body.size();
     std::vector<nghttp2_nv> fields;
     for (const Http2Field& field : request.fields) fields.push_back(name_value(field));
     const auto id = static_cast<std::int32_t>(nghttp2_session_get_next_stream_id(session_.get()));
@@ -111,9 +110,9 @@ std::int32_t Nghttp2Session::open(std::string_view text) {
         full_ = true;
         return 0;
     }
-    const Stream& opened = streams_[id] = std::move(stream);
     nghttp2_data_provider body{{}, Nghttp2Callbacks::request_body};
-    body.source.ptr = opened.request.get();
+    body.source.ptr = unsent.get();
+    const Stream& stream = streams_.add({.id = id, .request = std::move(unsent)});
     const std::int32_t result =
         nghttp2_submit_request(session_.get(), nullptr, fields.data(), fields.size(),
                                request.body.empty() ? nullptr : &body, nullptr);
@@ -121,7 +120,7 @@ std::int32_t Nghttp2Session::open(std::string_view text) {
         ++unsent_;
         return id;
     }
-    streams_.erase(id);
+    streams_.erase(stream);
     if (result == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
     full_ = true;
     return 0;
@@ -133,21 +132,21 @@ void Nghttp2Session::forget_events(std::int32_t id) {
 
 void Nghttp2Session::cancel(std::int32_t id) {
     forget_events(id);
-    Stream* const stream = find(id);
+    const Stream* const stream = streams_.find(id);
     if (!stream) return;
     if (!stream->head_sent) --unsent_;
     reset(id);
-    streams_.erase(id);
+    streams_.erase(*stream);
 }
 
 bool Nghttp2Session::needs_reset(std::int32_t id) const {
-    const auto position = streams_.find(id);
-    return position != streams_.end() && position->second.head_sent;
+    const Stream* const stream = streams_.find(id);
+    return stream && stream->head_sent;
 }
 
 void Nghttp2Session::abandon(std::int32_t id) {
     forget_events(id);
-    if (Stream* const stream = find(id)) stream->abandoned = true;
+    if (Stream* const stream = streams_.find(id)) stream->abandoned = true;
 }
 
 /// Without memory for the frame, nghttp2 would go on to read the request of the stream.
@@ -181,8 +180,8 @@ void Nghttp2Session::append_output(CleansedBytes& output, std::size_t enough) {
 void Nghttp2Session::refuse_unsent() {
     if (unsent_ == 0) return;
     std::vector<std::int32_t> unsent;
-    for (const auto& [id, stream] : streams_) {
-        if (!stream.head_sent) unsent.push_back(id);
+    for (const Stream& stream : streams_) {
+        if (!stream.head_sent) unsent.push_back(stream.id);
     }
     for (const std::int32_t id : unsent) {
         reset(id);
@@ -191,9 +190,10 @@ void Nghttp2Session::refuse_unsent() {
 }
 
 void Nghttp2Session::on_request_sent(std::int32_t id, bool whole) {
-    Stream* const stream = find(id);
+    Stream* const stream = streams_.find(id);
     if (!stream) return;
-    if (!std::exchange(stream->head_sent, true)) --unsent_;
+    if (!stream->head_sent) --unsent_;
+    stream->head_sent = true;
     if (whole) stream->request.reset();
 }
 
@@ -234,7 +234,7 @@ bool Nghttp2Session::on_frame_begin() {
 
 bool Nghttp2Session::on_field(std::int32_t id, std::string_view name, std::string_view value) {
     constexpr std::size_t overhead = 32;  // RFC 9113 6.5.2
-    Stream* const stream = find(id);
+    Stream* const stream = streams_.find(id);
     if (!stream) return true;
     if (!stream->head) stream->head = std::make_unique<Head>();
     Head& received = *stream->head;
@@ -253,7 +253,7 @@ bool Nghttp2Session::on_field(std::int32_t id, std::string_view name, std::strin
 }
 
 void Nghttp2Session::on_head_end(std::int32_t id) {
-    Stream* const stream = find(id);
+    Stream* const stream = streams_.find(id);
     if (!stream || !stream->head) return;
     const std::unique_ptr<Head> received = std::move(stream->head);
     if (stream->answered) return;
@@ -272,7 +272,7 @@ void Nghttp2Session::on_head_end(std::int32_t id) {
 
 void Nghttp2Session::on_body(std::int32_t id, std::string_view bytes) {
     budget_.on_content();
-    const Stream* const stream = find(id);
+    const Stream* const stream = streams_.find(id);
     if (!stream || stream->abandoned) {
         nghttp2_session_consume_connection(session_.get(), bytes.size());
         return;
@@ -306,7 +306,7 @@ std::string_view Nghttp2Session::join(std::string_view body, std::string_view mo
 void Nghttp2Session::wipe_bodies() noexcept { cleanse(joined_.data(), joined_size_); }
 
 void Nghttp2Session::on_stream_close(std::int32_t id, std::uint32_t code) {
-    const Stream* const stream = find(id);
+    const Stream* const stream = streams_.find(id);
     if (!stream) return;
     auto kind = Http2End::Kind::cut;
     if (stream->complete && code == NGHTTP2_NO_ERROR) {
@@ -323,18 +323,13 @@ void Nghttp2Session::on_stream_close(std::int32_t id, std::uint32_t code) {
 
 // --- the session ---------------------------------------------------------------------------------
 
-Nghttp2Session::Stream* Nghttp2Session::find(std::int32_t id) {
-    const auto position = streams_.find(id);
-    return position == streams_.end() ? nullptr : &position->second;
-}
-
 void Nghttp2Session::end(std::int32_t id, Http2End how) {
-    const auto position = streams_.find(id);
-    if (position == streams_.end()) return;
-    if (!position->second.head_sent) --unsent_;
+    const Stream* const stream = streams_.find(id);
+    if (!stream) return;
+    if (!stream->head_sent) --unsent_;
     how.others = streams_.size() - 1 - unsent_;
-    if (!position->second.abandoned) events_.push_back({Http2Event::Kind::end, id, {}, {}, how});
-    streams_.erase(position);
+    if (!stream->abandoned) events_.push_back({Http2Event::Kind::end, id, {}, {}, how});
+    streams_.erase(*stream);
 }
 
 void Nghttp2Session::fail(std::string problem) {

@@ -4,14 +4,11 @@
 #include "k8s_sd/url_watcher.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 
 namespace k8s_sd::inline v0::detail {
 
 struct DecodedObject;
-struct ObjectForm;
-struct ObjectMaker;
 
 /// An observer that tags each object.
 class TaggingObserver : public WatchObserver {
@@ -25,15 +22,6 @@ class TaggingObserver : public WatchObserver {
 
  protected:
     ~TaggingObserver() = default;
-};
-
-/// How a watch makes objects.
-struct WatchMaking {
-    std::shared_ptr<ObjectMaker> maker;
-    std::shared_ptr<const ObjectForm> form{};  ///< null: that of the kind
-    TaggingObserver* tagger = nullptr;         ///< null: all tags are 0
-    /// The options of the watch, shared by many; null: it makes a copy.
-    std::shared_ptr<const WatchOptions> options{};
 };
 
 }  // namespace k8s_sd::inline v0::detail
