@@ -18,7 +18,7 @@ class ShortText {
     ShortText() noexcept = default;
     ShortText(std::string_view text) {
         if (text.size() <= max_size) {
-            std::memcpy(bytes_.data(), text.data(), text.size());
+            text.copy(bytes_.data(), text.size());
             size_ = static_cast<std::uint8_t>(text.size());
         } else {
             const std::string* const copy = std::make_unique<std::string>(text).release();

@@ -78,8 +78,8 @@ void WatchExchange::send(HttpConnection::Target target, HttpRequest request,
 // --- the response -------------------------------------------------------------------------------
 
 void WatchExchange::on_head(const ResponseHead& head) {
+    ResponseFields& fields = exchange_.fields.emplace() = head;  // without memory there is no head
     exchange_.status = head.status;
-    ResponseFields& fields = exchange_.fields.emplace() = head;
     fields.content_type_as_sent.clear();
     if (head.status == 200) fields.date.clear();  // for refusals only
     times_.on_head(clock_.now());

@@ -162,6 +162,7 @@ void WatchReport::on_suspicious_list(std::size_t lost, std::size_t known) {
 }
 
 bool WatchReport::on_list(TimePoint now, bool streamed) {
+    status_.lists.count(list_reason_);  // before all else, because it may allocate
     add(metrics().lists);
     if (streamed) {
         add(metrics().streamed_lists);
@@ -175,7 +176,6 @@ bool WatchReport::on_list(TimePoint now, bool streamed) {
             std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
     unread_.finish_list();
     starting_since_.reset();
-    status_.lists.count(list_reason_);
     status_.lists.duration = took;
     status_.last_list = now;
     const bool of_watch = trouble_ && trouble_->past.of_watch();
