@@ -18,30 +18,6 @@ struct NameView {
     std::string_view ns, name;
 };
 
-/// A pointer to an element with ns() and name(), next to their hash. A growing table rehashes
-/// without access to the elements; that access blocked the strand for tens of milliseconds.
-template <class Pointer>
-class Keyed {
- public:
-    Keyed(Pointer pointer)
-        : hash_(seeded_hash(pointer->ns(), pointer->name())), pointer_(std::move(pointer)) {}
-
-    std::size_t hash() const noexcept { return hash_; }
-    operator const Pointer&() const noexcept { return pointer_; }
-    auto get() const noexcept { return pointer_.get(); }
-    auto& operator*() const noexcept { return *pointer_; }
-    auto* operator->() const noexcept { return pointer_.get(); }
-    /// Replaces the pointer with one to an element with the same key, even in a set.
-    /// \returns the old pointer
-    Pointer exchange(Pointer pointer) const noexcept {
-        return std::exchange(pointer_, std::move(pointer));
-    }
-
- private:
-    std::size_t hash_;
-    mutable Pointer pointer_;
-};
-
 /// Hash and equality by ns() and name(), for sets of pointers.
 struct KeyHash {
     using is_transparent = void;
@@ -52,10 +28,6 @@ struct KeyHash {
     template <class Pointer>
     std::size_t operator()(const Pointer& p) const noexcept {
         return seeded_hash(p->ns(), p->name());
-    }
-    template <class Pointer>
-    std::size_t operator()(const Keyed<Pointer>& keyed) const noexcept {
-        return keyed.hash();
     }
 };
 struct KeyEqual {
@@ -73,19 +45,34 @@ struct KeyEqual {
     }
 };
 
+/// The hash of an object is stored in it. A table that grows reads its objects then, 4 096 at most
+/// at a time: SplitSet. Beside the pointers in the table, hashes took 13 bytes an object more.
+struct ObjectKeyHash {
+    using is_transparent = void;
+    std::size_t operator()(const NameView& key) const noexcept {
+        return short_key_hash(key.ns, key.name);
+    }
+    std::size_t operator()(const ObjectPtr& object) const noexcept { return object->key_hash(); }
+};
+
 /// The objects of a store. A few are in a vector, because the smallest table takes 512 bytes and
 /// there may be a watch for each object.
 class ObjectSet {
-    using Element = Keyed<ObjectPtr>;
-
  public:
     /// Null: no such object.
-    const Element* find(const NameView& key) const {
+    const ObjectPtr* find(const NameView& key) const {
         if (table_) return table_->find(key);
-        for (const Element& element : few_) {
-            if (KeyEqual{}(key, element)) return &element;
+        for (const ObjectPtr& object : few_) {
+            if (KeyEqual{}(key, object)) return &object;
         }
         return nullptr;
+    }
+    /// Replaces an object of the set with one of the same key.
+    /// \param known  from find()
+    /// \returns the old object
+    static ObjectPtr exchange(const ObjectPtr& known, ObjectPtr object) noexcept {
+        // Same key, same hash. Erase and insert would cause occasional rehashes.
+        return std::exchange(const_cast<ObjectPtr&>(known), std::move(object));
     }
     /// The set must not contain the key.
     void add(ObjectPtr object) {
@@ -95,14 +82,14 @@ class ObjectSet {
         }
         if (!table_) {
             Table table;
-            for (const Element& element : few_) table.insert(element);
+            for (const ObjectPtr& known : few_) table.insert(known);
             table_ = Rare<Table>(std::move(table));
-            few_ = std::vector<Element>();
+            few_ = std::vector<ObjectPtr>();
         }
         table_->insert(std::move(object));
     }
     void erase(const NameView& key) {
-        std::erase_if(few_, [&](const Element& element) { return KeyEqual{}(key, element); });
+        std::erase_if(few_, [&](const ObjectPtr& object) { return KeyEqual{}(key, object); });
         if (!table_) return;
         table_->erase(key);
         drop_empty_table();
@@ -123,7 +110,7 @@ class ObjectSet {
     std::size_t size() const noexcept { return few_.size() + (table_ ? table_->size() : 0); }
 
  private:
-    using Table = SplitSet<Element, KeyHash, KeyEqual>;
+    using Table = SplitSet<ObjectPtr, ObjectKeyHash, KeyEqual>;
 
     static constexpr std::size_t max_few = 8;
 
@@ -132,7 +119,7 @@ class ObjectSet {
     }
 
     // One of them is empty.
-    std::vector<Element> few_;
+    std::vector<ObjectPtr> few_;
     Rare<Table> table_;  // null: empty
 };
 
@@ -156,8 +143,7 @@ class ObjectStore {
             return {nullptr, std::move(object)};
         }
         if (is_equal(**known, *object)) return {};
-        // Erase and insert would cause occasional rehashes.
-        ObjectPtr before = known->exchange(object);
+        ObjectPtr before = ObjectSet::exchange(*known, object);
         return {std::move(before), std::move(object)};
     }
     ObjectChange remove(std::string_view ns, std::string_view name) {
