@@ -30,15 +30,23 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     /// Identity of the object: "pod/<namespace>/<name>", "svc/…", "endpoints/…",
     /// "endpointslice/…", "ingress/…", "node/<name>" (Prometheus' sources). For a group of another
     /// source: its identity within this source.
-    std::string_view source() const noexcept { return {text(), own_end_.address}; }
+    std::string_view source() const noexcept {
+        return with_ends([this]<class End>(const End* ends) {
+            return std::string_view(text_behind(pointers_end(ends)), ends[0].address);
+        });
+    }
     /// The key for FleetShare::owns() if members of a fleet divide the discovered objects
     /// (DiscoveryConfig::division): selects the owner of all targets. 0: not divided.
     std::uint64_t share_key() const noexcept {
-        return has_share_key_ ? *static_cast<const std::uint64_t*>(behind_pointers()) : 0;
+        if (!has_share_key_) return 0;
+        return with_ends([this](const auto* ends) {
+            return *static_cast<const std::uint64_t*>(pointers_end(ends));
+        });
     }
     /// Labels common to all targets.
     Labels labels() const noexcept {
-        return detail::Access::make<Labels>(blocks(), blocks() + own_end_.blocks);
+        const auto own = label_blocks();
+        return detail::Access::make<Labels>(own.data(), own.data() + own.size());
     }
     /// Number of targets; a delivered group has at least one.
     std::size_t size() const noexcept { return targets_; }
@@ -46,7 +54,11 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     /// logarithmic in size() for an object with endpoints.
     Labels operator[](std::size_t target) const noexcept {
         if (in_parts_) return in_part(target);
-        return detail::labels_between(ends()[target], ends()[target + 1], blocks(), text());
+        return with_ends([&]<class End>(const End* ends) {
+            const detail::LabelBlockPtr* const blocks = blocks_behind<End>();
+            const char* const text = text_behind(blocks + ends[targets_].blocks);
+            return detail::labels_between(ends[target], ends[target + 1], blocks, text);
+        });
     }
     /// Group and target labels in one map, without empty values.
     LabelMap merged(std::size_t target) const {
@@ -74,6 +86,8 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
  private:
     friend struct detail::Access;
 
+    static constexpr std::uint32_t max_targets = 0x1FFFFFFFU;
+
     /// \param blocks     blocks of the group's labels, then of each target; moved from
     /// \param ends       end of the group's labels, then of each target
     /// \param addresses  of one target after the other
@@ -82,10 +96,12 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
                                                         std::span<const detail::TargetEnd> ends,
                                                         std::string_view addresses,
                                                         std::uint64_t share_key = 0) {
-        const std::size_t bytes = sizeof(TargetGroup) + ends.subspan(1).size_bytes() +
+        const bool small = has_small_ends(ends.back(), source);
+        const std::size_t bytes = sizeof(TargetGroup) + bytes_of_ends(ends.size(), small) +
                                   blocks.size_bytes() + key_size(share_key) + source.size() +
                                   addresses.size();
-        return new (::operator new(bytes)) TargetGroup(source, blocks, ends, addresses, share_key);
+        return new (::operator new(bytes))
+            TargetGroup(source, blocks, ends, small, addresses, share_key);
     }
     /// A group with parts. Their extra targets follow the regular targets
     /// of all parts.
@@ -104,7 +120,9 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     K8S_SD_EXPORT bool has_parts_of(const TargetGroup&) const noexcept;
     /// The blocks of labels().
     std::span<const detail::LabelBlockPtr> label_blocks() const noexcept {
-        return {blocks(), own_end_.blocks};
+        return with_ends([this]<class End>(const End* ends) {
+            return std::span(blocks_behind<End>(), ends[0].blocks);
+        });
     }
 
     /// Follows the blocks of a group with parts. A part with extra targets has a second entry after
@@ -114,27 +132,22 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
         std::uint32_t all;
     };
 
-    static constexpr std::uint32_t max_targets = 0x3FFFFFFFU;
-
     TargetGroup(std::string_view source, std::span<detail::LabelBlockPtr> blocks,
-                std::span<const detail::TargetEnd> ends, std::string_view addresses,
-                std::uint64_t share_key) noexcept
+                std::span<const detail::TargetEnd> ends, bool small_ends,
+                std::string_view addresses, std::uint64_t share_key) noexcept
         : targets_(static_cast<std::uint32_t>(ends.size() - 1) & max_targets),
           in_parts_(false),
           has_share_key_(share_key != 0),
-          own_end_{ends[0].blocks, static_cast<std::uint32_t>(source.size())} {
-        auto* end_memory = reinterpret_cast<detail::TargetEnd*>(this + 1);
-        for (const detail::TargetEnd& end : ends.subspan(1)) {
-            new (end_memory++) detail::TargetEnd{end.blocks, end.address + own_end_.address};
-        }
-        auto* block_memory = reinterpret_cast<detail::LabelBlockPtr*>(end_memory);
+          has_small_ends_(small_ends) {
+        detail::LabelBlockPtr* const block_memory = write_ends(source, ends);
         std::uninitialized_move(blocks.begin(), blocks.end(), block_memory);
         char* const text_memory = write_key(block_memory + blocks.size(), share_key);
         source.copy(text_memory, source.size());
         addresses.copy(text_memory + source.size(), addresses.size());
     }
     TargetGroup(std::string_view source, std::span<detail::LabelBlockPtr> blocks,
-                std::span<detail::PlacedPart> parts, PartCount, std::uint64_t share_key) noexcept;
+                std::span<detail::PlacedPart> parts, detail::TargetEnd own_end, PartCount,
+                std::uint64_t share_key) noexcept;
 
     K8S_SD_EXPORT bool equals(const TargetGroup&) const noexcept;
     K8S_SD_EXPORT Labels in_part(std::size_t target) const noexcept;
@@ -149,44 +162,75 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
         return static_cast<char*>(memory) + key_size(share_key);
     }
 
-    // Without parts, behind the class: the ends of the targets, the blocks, the key if there is
-    // one, the source, the addresses of the targets. With parts: the blocks, the count, the placed
-    // parts, the key, the source.
-    const detail::TargetEnd* ends() const noexcept {
-        return reinterpret_cast<const detail::TargetEnd*>(this + 1) - 1;  // from own_end_
+    /// \param last  without the source
+    static bool has_small_ends(detail::TargetEnd last, std::string_view source) noexcept {
+        last.address += static_cast<std::uint32_t>(source.size());
+        return detail::are_small_ends(last);
+    }
+    static std::size_t bytes_of_ends(std::size_t count, bool small) noexcept {
+        return small ? detail::bytes_of_ends<detail::SmallTargetEnd>(count)
+                     : detail::bytes_of_ends<detail::TargetEnd>(count);
+    }
+    /// \returns the memory for the blocks
+    detail::LabelBlockPtr* write_ends(std::string_view source,
+                                      std::span<const detail::TargetEnd> ends) noexcept {
+        const auto write = [&]<class End>(End* memory) {
+            detail::write_ends<End>(memory, ends, static_cast<std::uint32_t>(source.size()));
+            char* const begin = reinterpret_cast<char*>(memory);
+            return reinterpret_cast<detail::LabelBlockPtr*>(
+                begin + detail::bytes_of_ends<End>(ends.size()));
+        };
+        return has_small_ends_ ? write(reinterpret_cast<detail::SmallTargetEnd*>(this + 1))
+                               : write(reinterpret_cast<detail::TargetEnd*>(this + 1));
+    }
+
+    // Behind the class, without parts: the ends of the group's labels and source and of each
+    // target, the blocks, the key if there is one, the source, the addresses of the targets. With
+    // parts: the end of the labels and source, the blocks, the count, the placed parts, the key,
+    // the source.
+    template <class Read>
+    auto with_ends(Read read) const noexcept
+        -> decltype(read(static_cast<const detail::TargetEnd*>(nullptr))) {
+        return has_small_ends_ ? read(reinterpret_cast<const detail::SmallTargetEnd*>(this + 1))
+                               : read(reinterpret_cast<const detail::TargetEnd*>(this + 1));
+    }
+    std::size_t end_count() const noexcept { return in_parts_ ? 1 : std::size_t{targets_} + 1; }
+    template <class End>
+    const detail::LabelBlockPtr* blocks_behind() const noexcept {
+        return reinterpret_cast<const detail::LabelBlockPtr*>(
+            reinterpret_cast<const char*>(this + 1) + detail::bytes_of_ends<End>(end_count()));
     }
     const detail::LabelBlockPtr* blocks() const noexcept {
-        const void* const begin = in_parts_ ? ends() + 1 : ends() + 1 + targets_;
-        return static_cast<const detail::LabelBlockPtr*>(begin);
+        return with_ends([this]<class End>(const End*) { return blocks_behind<End>(); });
     }
     std::size_t block_count() const noexcept {
-        return in_parts_ ? own_end_.blocks : ends()[targets_].blocks;
+        return with_ends(
+            [this](const auto* ends) -> std::size_t { return ends[end_count() - 1].blocks; });
     }
     const PartCount& count() const noexcept {
-        return *reinterpret_cast<const PartCount*>(blocks() + own_end_.blocks);
+        return *reinterpret_cast<const PartCount*>(blocks() + block_count());
     }
     const detail::PlacedPart* placed() const noexcept {
         return reinterpret_cast<const detail::PlacedPart*>(&count() + 1);
     }
-    const void* behind_pointers() const noexcept {
+    template <class End>
+    const void* pointers_end(const End* ends) const noexcept {
         return in_parts_ ? static_cast<const void*>(placed() + count().all)
-                         : static_cast<const void*>(blocks() + ends()[targets_].blocks);
+                         : static_cast<const void*>(blocks_behind<End>() + ends[targets_].blocks);
     }
-    const char* text() const noexcept {
-        const auto* const begin = static_cast<const char*>(behind_pointers());
+    const char* text_behind(const void* pointers) const noexcept {
+        const auto* const begin = static_cast<const char*>(pointers);
         return has_share_key_ ? begin + sizeof(std::uint64_t) : begin;
     }
 
     // First, because the count of references has four bytes as well.
-    std::uint32_t targets_ : 30;
+    std::uint32_t targets_ : 29;
     std::uint32_t in_parts_ : 1;
     std::uint32_t has_share_key_ : 1;
-    detail::TargetEnd own_end_;  // of the blocks of labels(), and of the source
+    std::uint32_t has_small_ends_ : 1;
 };
 
 static_assert(sizeof(TargetGroup) % alignof(detail::LabelBlockPtr) == 0);
-// Nothing is between its own end and those of its targets.
-static_assert(sizeof(TargetGroup) == 2 * sizeof(std::uint32_t) + sizeof(detail::TargetEnd));
 
 /// Shared ownership of a target group.
 using TargetGroupPtr = boost::intrusive_ptr<const TargetGroup>;

@@ -8,8 +8,10 @@
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string_view>
 
@@ -17,6 +19,14 @@ namespace k8s_sd::inline v0 {
 
 namespace detail {
 struct ObjectTag;
+
+/// The limit of the name and of the namespace of an object. Those of Kubernetes have 253 bytes.
+inline constexpr std::size_t max_key_size = std::numeric_limits<std::uint16_t>::max();
+
+/// Half of seeded_hash(): each object stores it, so a growing table hashes no text.
+inline std::uint32_t short_key_hash(std::string_view ns, std::string_view name) noexcept {
+    return static_cast<std::uint32_t>(seeded_hash(ns, name));
+}
 }  // namespace detail
 
 /// A cached Kubernetes object: its contribution to labels, made once, in shared blocks. Immutable;
@@ -38,8 +48,11 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     /// and so on, without those specific to a target, such as ports.
     virtual LabelMap labels() const { return {}; }
     /// The object's labels and annotations as `__meta_kubernetes_<kind>_label_…` and so on; empty
-    /// for kinds with only their owner kept.
+    /// for kinds with only their owner kept. Those of a node have its name, too.
     virtual Labels metadata_labels() const noexcept { return {}; }
+    /// The hash of ns() and name() for tables, as detail::short_key_hash() makes it. Differs between
+    /// processes.
+    std::uint32_t key_hash() const noexcept { return key_hash_; }
     /// Whether the UIDs are equal. Objects with one name and different UIDs are different objects.
     bool same_uid(const Object& other) const noexcept { return uid_hash_ == other.uid_hash_; }
     /// The hash of the UID for shares, see ObjectShare.
@@ -64,12 +77,14 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
         : kind_(kind), form_(form), uid_hash_(detail::fnv1a64(uid)) {}
     /// Replaces the form given at construction. Call it before other threads have the object.
     void set_form(Form form) noexcept { form_ = form; }
-    /// The strings must live as long as the object.
+    /// The strings must live as long as the object, and have at most detail::max_key_size bytes.
     void set_key(std::string_view ns, std::string_view name) noexcept {
+        assert(ns.size() <= detail::max_key_size && name.size() <= detail::max_key_size);
         ns_ = ns.data();
-        ns_size_ = static_cast<std::uint32_t>(ns.size());
+        ns_size_ = static_cast<std::uint16_t>(ns.size());
         name_ = name.data();
-        name_size_ = static_cast<std::uint32_t>(name.size());
+        name_size_ = static_cast<std::uint16_t>(name.size());
+        key_hash_ = detail::short_key_hash(ns, name);
     }
 
  private:
@@ -79,11 +94,12 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     Form form_ : 2;
     [[maybe_unused]] std::uint16_t tag_ = 0;  // for detail::Access
     std::uint64_t uid_hash_;
-    // Two views would take 8 bytes more.
+    // Two views would take 16 bytes more.
     const char* ns_ = nullptr;
     const char* name_ = nullptr;
-    std::uint32_t ns_size_ = 0;
-    std::uint32_t name_size_ = 0;
+    std::uint16_t ns_size_ = 0;
+    std::uint16_t name_size_ = 0;
+    std::uint32_t key_hash_ = 0;
 };
 
 /// Shared ownership of an object.

@@ -221,6 +221,17 @@ TEST_CASE("ListWatchReader: an object that cannot be used is bad, with the reaso
     CHECK_FALSE(f.ec);
 }
 
+TEST_CASE("ListWatchReader: an object with a name too long is bad, its deletion is not") {
+    Fixture f;
+    const std::string good(65'535, 'a'), bad(65'536, 'b');
+    const std::string reason = " @2: an object with a name too long";
+    CHECK(f.watch({"ADDED n/" + good + " @1", "ADDED n/" + bad + " @2", "ADDED " + bad + "/a @2",
+                   "DELETED n/" + bad + " @3"}) ==
+          Calls{"added n/" + good + " @1", "bad n/" + bad + reason, "bad " + bad + "/a" + reason,
+                "deleted n/" + bad + " @3"});
+    CHECK_FALSE(f.ec);
+}
+
 TEST_CASE("ListWatchReader: of a deleted object only the name is needed") {
     Fixture f;
     CHECK(f.watch({"DELETED n/a @1 bad=spec", "DELETED n/b @2 bad=size large",

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using k8s_sd::LabelMap;
@@ -495,4 +496,33 @@ TEST_CASE("Labels: equal values under other names are different") {
     const std::vector<LabelBlockPtr> with{make_family(factory, family, {{"k", "v"}})};
     const std::vector<LabelBlockPtr> without{make_family(other, {"label_", ""}, {{"k", "v"}})};
     CHECK_FALSE(view(with) == view(without));
+}
+
+TEST_CASE("LabelFactory: a label and two families in one block have the labels of three blocks") {
+    std::mt19937 random(5);
+    LabelFactory factory;
+    const std::string text(2000, 'x'), long_text(20'000, 'x');
+    const auto draw = [&] {
+        KeyValues pairs;
+        for (std::size_t left = random() % 5; left > 0; --left) {
+            static const std::array<std::string_view, 5> keys{"a", "a/b", "a.b", "b", "c"};
+            static const std::array<std::string_view, 3> values{"", "1", "2"};
+            pairs.emplace_back(keys[random() % keys.size()], values[random() % values.size()]);
+        }
+        // A few shapes are too large for one of the caches, or for both.
+        if (random() % 8 == 0) pairs.emplace_back(random() % 2 == 0 ? text : long_text, "3");
+        return pairs;
+    };
+    constexpr FamilyName annotations{"annotation_", "annotationpresent_"};
+    for (int round = 0; round < 2000; ++round) {
+        const KeyValues a = draw(), b = draw();
+        LabelMap expected{{"name", "n"}};
+        for (const LabelBlockPtr& block :
+             {factory.family(family, a), factory.family(annotations, b)}) {
+            if (block) expected.merge(map_of(block));
+        }
+        const LabelBlockPtr joined = factory.with_families("name", "n", family, a, annotations, b);
+        CHECK(map_of(joined) == expected);
+        CHECK(joined->shape().label_count() == expected.size());
+    }
 }

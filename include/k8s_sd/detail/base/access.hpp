@@ -52,6 +52,10 @@ struct Access {
         return Group::make(std::forward<Arguments>(arguments)...);
     }
     template <class Group>
+    static constexpr std::size_t max_targets() noexcept {
+        return Group::max_targets;
+    }
+    template <class Group>
     static auto parts(const Group& group) noexcept {
         return group.parts();
     }

@@ -23,6 +23,7 @@ struct HashedKey {
 template <class Element, class Hash, class Equal>
 class SplitSet {
     struct KnownHash : Hash {
+        explicit KnownHash(const Hash& hash) : Hash(hash) {}
         using Hash::operator();
         template <class Key>
         std::size_t operator()(const HashedKey<Key>& key) const noexcept {
@@ -30,6 +31,7 @@ class SplitSet {
         }
     };
     struct KnownEqual : Equal {
+        explicit KnownEqual(const Equal& equal) : Equal(equal) {}
         using Equal::operator();
         template <class Key>
         bool operator()(const HashedKey<Key>& key, const Element& element) const noexcept {
@@ -46,10 +48,14 @@ class SplitSet {
     /// The set is split when it reaches this size.
     static constexpr std::size_t max_unsplit = 4096;
 
+    SplitSet() : SplitSet(Hash(), Equal()) {}
+    SplitSet(const Hash& hash, const Equal& equal)
+        : whole_(0, KnownHash(hash), KnownEqual(equal)) {}
+
     /// Null: no such element. Valid until the next insertion or removal.
     template <class Key>
     const Element* find(const Key& key) const {
-        const HashedKey<Key> hashed{key, Hash{}(key)};
+        const HashedKey<Key> hashed{key, hash_of(key)};
         const Part& part = parts_.empty() ? whole_ : parts_[part_of(hashed.hash)];
         const auto it = part.find(hashed);
         return it == part.end() ? nullptr : &*it;
@@ -57,14 +63,14 @@ class SplitSet {
     /// The set must not contain an equal element. \returns the element in the set
     const Element& insert(Element element) {
         if (parts_.empty() && whole_.size() == max_unsplit) split();
-        Part& part = parts_.empty() ? whole_ : parts_[part_of(Hash{}(element))];
+        Part& part = parts_.empty() ? whole_ : parts_[part_of(hash_of(element))];
         const Element& inserted = *part.insert(std::move(element)).first;
         ++size_;
         return inserted;
     }
     template <class Key>
     void erase(const Key& key) {
-        const HashedKey<Key> hashed{key, Hash{}(key)};
+        const HashedKey<Key> hashed{key, hash_of(key)};
         Part& part = parts_.empty() ? whole_ : parts_[part_of(hashed.hash)];
         const auto it = part.find(hashed);
         if (it == part.end()) return;
@@ -102,6 +108,13 @@ class SplitSet {
     static std::size_t part_of(std::size_t hash) noexcept {
         return std::max(hash >> 8U & (part_count - 1), hash >> 16U & (part_count - 1));
     }
+    template <class Key>
+    std::size_t hash_of(const Key& key) const noexcept {
+        return whole_.hash_function()(key);
+    }
+    Part empty_part(std::size_t room = 0) const {
+        return Part(room, whole_.hash_function(), whole_.key_eq());
+    }
     template <class Visit>
     void for_each_part(Visit visit) {
         visit(whole_);
@@ -109,16 +122,17 @@ class SplitSet {
     }
     void split() {
         std::array<std::size_t, part_count> sizes{};
-        for (const Element& element : whole_) ++sizes[part_of(Hash{}(element))];
-        std::vector<Part> parts(part_count);
-        for (std::size_t i = 0; i < part_count; ++i) parts[i].reserve(sizes[i]);
+        for (const Element& element : whole_) ++sizes[part_of(hash_of(element))];
+        std::vector<Part> parts;
+        parts.reserve(part_count);
+        for (const std::size_t size : sizes) parts.push_back(empty_part(size));
         // From here on nothing allocates, so an exception loses no element.
         for (const Element& element : whole_) {
-            const std::size_t part = part_of(Hash{}(element));
+            const std::size_t part = part_of(hash_of(element));
             parts[part].insert(std::move(const_cast<Element&>(element)));
         }
         parts_ = std::move(parts);
-        whole_ = Part();
+        whole_ = empty_part();
     }
 
     // One of them is empty.

@@ -3,7 +3,9 @@
 #include "k8s_sd/detail/codec/media_types.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/codec/protobuf/protobuf_decoder.hpp"
+#include "k8s_sd/objects/object.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -179,6 +181,9 @@ void ListWatchReader::report(EventType type, const ObjectProblem& problem) {
     if (!problem.text.empty()) return report_bad(problem, problem.text);
     const std::string unusable = problem_of_object();
     if (!unusable.empty()) return report_bad(problem, unusable);
+    const api::ObjectMeta& meta = scratch_->meta();
+    const bool too_long = std::max(meta.name.size(), meta.namespace_.size()) > max_key_size;
+    if (too_long) return report_bad(problem, "an object with a name too long");
     sink_.on_object(type, {schema_.kind, scratch_->meta(), scratch_->model(), kind_is_certain_});
 }
 

@@ -94,7 +94,9 @@ class DependencyGraph {
             return only_ ? 1 : 0;
         }
         /// The lookups by parts; null: none.
-        PartLookups* of_parts() noexcept { return in_list_ ? list_->of_parts.get() : nullptr; }
+        PartLookups* of_parts() const noexcept {
+            return in_list_ ? list_->of_parts.get() : nullptr;
+        }
         void set_of_parts(std::unique_ptr<PartLookups> lookups) {
             use_list().of_parts = std::move(lookups);
         }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/slab_set.hpp"
 #include "k8s_sd/detail/groups/dependency_graph.hpp"
 #include "k8s_sd/detail/groups/shared_groups.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
@@ -85,26 +86,25 @@ class RoleGroups final : private Lookup {
     /// Visits every group with targets.
     template <class Visitor>
     void for_each_group(Visitor&& visit) const {
-        entries_.for_each([&](const EntryPtr& entry) {
-            if (entry->group) visit(entry->group);
+        entries_.for_each([&](const GroupEntry& entry) {
+            if (entry.group) visit(entry.group);
         });
     }
 
  private:
     struct GroupEntry;
-    struct AskingEntry;
     using Graph = DependencyGraph<GroupEntry>;
     using PartLookups = Graph::PartLookups;
 
     /// A main object of the role, and its group. With a thousand jobs there are a thousand entries
-    /// for an object, so an entry is small: 24 bytes, and a pointer in the table.
+    /// for an object, so an entry is small: 32 bytes, and a number in the table.
     struct GroupEntry {
-        explicit GroupEntry(ObjectPtr main)
-            : object(std::move(main)), hash(short_hash({object->ns(), object->name()})) {}
+        explicit GroupEntry(const ObjectPtr& main) noexcept : object(main) {}
 
         ObjectPtr object;
         TargetGroupPtr group;  // null: no targets
-        std::uint32_t hash;
+        [[no_unique_address]] Graph::Dependencies asked;
+        // In the padding behind `asked`.
         bool dirty : 1 = false;
         bool gone : 1 = false;
         bool replaced : 1 = false;  // by an object of the same name
@@ -112,43 +112,23 @@ class RoleGroups final : private Lookup {
         bool premise : 1 = false;   // premise of the current parts
         bool overfull : 1 = false;  // the current object has too many targets
         bool shares : 1 = false;    // is a user of the object's shared group
-        bool may_ask : 1 = false;   // it is an AskingEntry
 
         std::string_view ns() const noexcept { return object->ns(); }
         std::string_view name() const noexcept { return object->name(); }
-        /// Null: the role looks up nothing.
-        AskingEntry* asking() noexcept {
-            return may_ask ? static_cast<AskingEntry*>(this) : nullptr;
-        }
-        Graph::Dependencies& dependencies() noexcept { return asking()->asked; }
-        /// Null: none.
-        const PartLookups* lookups_of_parts() const noexcept {
-            AskingEntry* const entry = const_cast<GroupEntry*>(this)->asking();
-            return entry ? entry->asked.of_parts() : nullptr;
-        }
+        Graph::Dependencies& dependencies() noexcept { return asked; }
     };
-    static_assert(sizeof(GroupEntry) <= 24);
-    /// The entry of a role with look-ups.
-    struct AskingEntry : GroupEntry {
-        explicit AskingEntry(ObjectPtr main) : GroupEntry(std::move(main)) { may_ask = true; }
-
-        Graph::Dependencies asked;
-    };
-    static_assert(sizeof(AskingEntry) <= 40);
-    struct DeleteEntry {
-        void operator()(GroupEntry* entry) const {
-            entry->may_ask ? delete static_cast<AskingEntry*>(entry) : delete entry;
-        }
-    };
-    using EntryPtr = std::unique_ptr<GroupEntry, DeleteEntry>;
-    /// Half of seeded_hash(): an entry stores it, so a growing table does not read the objects.
-    static std::uint32_t short_hash(const NameView& key) noexcept {
-        return static_cast<std::uint32_t>(seeded_hash(key.ns, key.name));
-    }
+    static_assert(sizeof(GroupEntry) <= 32);
+    /// By the key of an object.
     struct EntryHash {
-        using is_transparent = void;
-        std::size_t operator()(const NameView& key) const noexcept { return short_hash(key); }
-        std::size_t operator()(const EntryPtr& entry) const noexcept { return entry->hash; }
+        std::size_t operator()(const Object& key) const noexcept { return key.key_hash(); }
+        std::size_t operator()(const GroupEntry& entry) const noexcept {
+            return entry.object->key_hash();
+        }
+    };
+    struct EntryEqual {
+        bool operator()(const Object& key, const GroupEntry& entry) const noexcept {
+            return KeyEqual{}(NameView{key.ns(), key.name()}, entry.object);
+        }
     };
 
     /// The current generation of a group.
@@ -185,7 +165,7 @@ class RoleGroups final : private Lookup {
     SharedGroups& shared_;
     const Environment& environment_;
     const bool may_ask_;  ///< the role's generator may look up other objects
-    SplitSet<EntryPtr, EntryHash, KeyEqual> entries_;
+    SlabSet<GroupEntry, EntryHash, EntryEqual> entries_;
     std::size_t group_count_ = 0;
     std::vector<GroupEntry*> dirty_;
     Graph graph_;

@@ -33,7 +33,7 @@ RoleGroups::RoleGroups(Role role, const WatchSet& watches, ObjectMaker& maker, S
 }
 
 RoleGroups::~RoleGroups() {
-    entries_.for_each([this](const EntryPtr& entry) { stop_sharing(*entry); });
+    entries_.for_each([this](GroupEntry& entry) { stop_sharing(entry); });
     shared_.remove_view();
 }
 
@@ -51,22 +51,20 @@ void RoleGroups::on_change(const ObjectChange& change) {
 
 void RoleGroups::track(const ObjectChange& change) {
     const Object& object = change.after ? *change.after : *change.before;
-    const EntryPtr* known = entries_.find(NameView{object.ns(), object.name()});
-    if (!known) {
+    GroupEntry* entry = entries_.find(object);
+    if (!entry) {
         if (!change.after) return;
-        EntryPtr entry(may_ask_ ? new AskingEntry(change.after) : new GroupEntry(change.after));
-        known = &entries_.insert(std::move(entry));
+        entry = &entries_.emplace(change.after);
     } else {
-        GroupEntry& entry = **known;
-        stop_sharing(entry);
-        entry.gone = !change.after;
+        stop_sharing(*entry);
+        entry->gone = !change.after;
         if (change.after) {
-            entry.replaced = entry.replaced || !entry.object->same_uid(*change.after);
-            entry.object = change.after;
-            entry.current = false;
+            entry->replaced = entry->replaced || !entry->object->same_uid(*change.after);
+            entry->object = change.after;
+            entry->current = false;
         }
     }
-    mark(**known);
+    mark(*entry);
 }
 
 void RoleGroups::mark(GroupEntry& entry) {
@@ -117,9 +115,9 @@ void RoleGroups::regenerate(GroupEntry& entry, std::vector<GroupChange>& changes
         if (change.group || change.previous) changes.push_back(std::move(change));
     }
     if (!entry.gone) return share(entry);
-    if (entry.may_ask) graph_.set_dependencies(entry, {});
+    graph_.set_dependencies(entry, {});
     set_overfull(entry, false);
-    entries_.erase(NameView{entry.ns(), entry.name()});
+    entries_.erase(*ObjectPtr(entry.object));
 }
 
 /// The group of the current object from another view; null if there is none.
@@ -194,7 +192,7 @@ bool RoleGroups::begin_part() {
     const std::size_t part = generation_.begins.size();
     generation_.begins.push_back(static_cast<std::uint32_t>(generation_.asked.size()));
     if (generation_.reuses) {
-        const PartLookups* const earlier = generation_.entry->lookups_of_parts();
+        const PartLookups* const earlier = generation_.entry->asked.of_parts();
         if (!earlier || ask_again(*earlier, part)) return true;
     }
     ++generation_.parts_made;
@@ -219,11 +217,10 @@ void RoleGroups::remember_lookups(GroupEntry& entry) {
     const Graph::Recorded& asked = generation_.asked;
     const std::vector<std::uint32_t>& begins = generation_.begins;
     const bool parts_ask = !begins.empty() && begins.front() != asked.size();
-    AskingEntry* const asking = entry.asking();
     // A role that looks up another kind names it in add_needed_kinds().
-    assert(asked.empty() || asking);
-    if (!asking) return;
-    Graph::Dependencies& known = asking->asked;
+    assert(asked.empty() || may_ask_);
+    if (!may_ask_) return;
+    Graph::Dependencies& known = entry.asked;
     if (!known.of_parts() || !is_same(*known.of_parts(), generation_)) {
         // Before the graph forgets objects, and an exception leaves pointers to them.
         known.drop_of_parts();

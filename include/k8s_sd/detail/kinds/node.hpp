@@ -128,33 +128,35 @@ inline constexpr MetadataNames node_metadata_names{
     {"__meta_kubernetes_node_label_", "__meta_kubernetes_node_labelpresent_"},
     {"__meta_kubernetes_node_annotation_", "__meta_kubernetes_node_annotationpresent_"}};
 
+inline constexpr LiteralName node_name_label_name{"__meta_kubernetes_node_name"};
+
 inline LabelBlockPtr node_name_label(LabelFactory& factory, std::string_view name) {
-    return factory.block().add("__meta_kubernetes_node_name", name).make_shared();
+    return factory.block().add(node_name_label_name, name).make_shared();
 }
 
 class NodeObject : public LabelObject {
  public:
     NodeObject(const api::Node& node, const RoleOptions& options, LabelFactory& factory);
 
-    Labels metadata_labels() const noexcept override { return metadata.labels(); }
+    Labels metadata_labels() const noexcept override {
+        return Access::make<Labels>(&attached, &attached + 1);
+    }
     bool same_content(const Object& other) const noexcept override {
         const auto& o = static_cast<const NodeObject&>(other);
-        return metadata == o.metadata && same(provider, o.provider) &&
+        return same(attached, o.attached) && same(provider, o.provider) &&
                same(conditions, o.conditions) && same(address, o.address) &&
                same(addresses, o.addresses);
     }
 
-    LabelBlockPtr node_name;
     LabelBlockPtr provider;
     LabelBlockPtr conditions;  // null: no such labels
     LabelBlockPtr address;     // null: no address of a known type, hence no target
     LabelBlockPtr addresses;   // one label per address type
-    Metadata metadata;
+    LabelBlockPtr attached;    // name, labels and annotations: what targets of pods have, too
 
  private:
     void collect(std::vector<LabelBlockPtr>& blocks) const override {
-        blocks.insert(blocks.end(), {node_name, provider, conditions, address, addresses});
-        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+        blocks.insert(blocks.end(), {attached, provider, conditions, address, addresses});
     }
 };
 
@@ -188,12 +190,13 @@ inline LabelBlockPtr node_conditions(const api::Node& node, const RoleOptions& o
 inline NodeObject::NodeObject(const api::Node& node, const RoleOptions& options,
                               LabelFactory& factory)
     : LabelObject(Kind::node, node.metadata.uid),
-      node_name(node_name_label(factory, node.metadata.name)),
       provider(
           factory.block().add("__meta_kubernetes_node_provider_id", node.spec.provider_id).make()),
       conditions(node_conditions(node, options, factory)),
-      metadata(make_metadata(node_metadata_names, node.metadata, factory)) {
-    set_key({}, node_name->only_value());
+      attached(factory.with_families(node_name_label_name, node.metadata.name,
+                                     node_metadata_names.labels, node.metadata.labels,
+                                     node_metadata_names.annotations, node.metadata.annotations)) {
+    set_key({}, attached->value(0));
     if (const auto* best = node_address(node, options)) {
         address = factory.block()
                       .add(address_name,
@@ -212,8 +215,7 @@ inline NodeObject::NodeObject(const api::Node& node, const RoleOptions& options,
 
 inline void node_targets(const NodeObject& node, GeneratorContext& g) {
     if (!node.address) return;
-    g.group.add(node.node_name).add(node.provider).add(node.conditions);
-    node.metadata.add_to(g.group);
+    g.group.add(node.attached).add(node.provider).add(node.conditions);
     add_targets(g, [&] { g.group.begin_target().add(node.address).add(node.addresses); });
 }
 
@@ -228,8 +230,7 @@ inline void attach_node(GeneratorContext& g, std::string_view name) {
     if (!g.options.attach.node) return;
     const auto* node = g.lookup.get<NodeObject>(Kind::node, {}, name);
     if (node != nullptr) {
-        g.group.add(node->node_name);
-        node->metadata.add_to(g.group);
+        g.group.add(node->attached);
     } else if (g.options.rules->attaches_name_of_unknown_node && !name.empty()) {
         g.group.add(node_name_label(g.factory, name));
     }

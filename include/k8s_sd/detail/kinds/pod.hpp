@@ -471,19 +471,33 @@ inline void add_pod_labels(const PodObject& pod, GeneratorContext& g) {
     attach_workload(pod, g);
 }
 
-/// A container without ports leads to an address without a port.
-/// \param address  is replaced; keeps its memory for the next port
-inline void write_pod_address(const PodObject& pod, const PodPort& port, const RoleOptions& options,
-                              std::string& address) {
-    address.clear();
-    if (port.declared) {
-        append_host_port(address, pod.ip(), std::to_string(port.number));
-    } else if (options.rules->brackets_bare_ipv6) {
-        address = in_brackets(pod.ip());
-    } else {
-        address = pod.ip();
+/// The addresses of a pod's targets, one after the other in the same memory.
+class PodAddresses {
+ public:
+    PodAddresses(std::string_view ip, const DialectRules& rules) : ip_(ip), rules_(rules) {}
+
+    /// A container without ports leads to an address without a port. Valid until the next call.
+    std::string_view of(const PodPort& port) {
+        if (!port.declared) {
+            if (!rules_.brackets_bare_ipv6) return ip_;
+            bare_ = in_brackets(ip_);
+            return bare_;
+        }
+        if (host_size_ == 0) {
+            append_host_port(with_port_, ip_, {});
+            host_size_ = with_port_.size();
+        }
+        with_port_.resize(host_size_);
+        with_port_ += std::to_string(port.number);
+        return with_port_;
     }
-}
+
+ private:
+    std::string_view ip_;
+    const DialectRules& rules_;
+    std::string with_port_, bare_;
+    std::size_t host_size_ = 0;  // of the address before the port, with the colon; 0: not written
+};
 
 inline void pod_targets(const PodObject& pod, GeneratorContext& g) {
     if (pod.ip().empty()) return;
@@ -495,11 +509,10 @@ inline void pod_targets(const PodObject& pod, GeneratorContext& g) {
     attach_node(g, pod.node_name());
     attach_namespace(g, pod.ns());
     add_targets(g, [&] {
-        std::string address;
+        PodAddresses addresses(pod.ip(), rules);
         pod.content().for_each_port([&](const PodPort& port, const LabelBlock& container_id) {
             if (rules.skips_terminated_containers && port.terminated) return;
-            write_pod_address(pod, port, g.options, address);
-            g.group.begin_target(address).add(port.labels).add(container_id);
+            g.group.begin_target(addresses.of(port)).add(port.labels).add(container_id);
         });
     });
 }

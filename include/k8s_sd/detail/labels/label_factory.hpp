@@ -7,6 +7,7 @@
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -178,8 +179,22 @@ class LabelFactory {
     /// repeated key counts.
     LabelBlockPtr family(FamilyName family, const KeyValues& pairs) {
         if (pairs.empty()) return nullptr;
-        if (is_sorted_unique(pairs)) return sorted_family(family, pairs);
-        return sorted_family(family, sorted_unique(pairs));
+        packed_.clear();
+        return shared_block(pack_family(family, pairs));
+    }
+
+    /// A label and two families in one block, which takes one pointer in each group of their many
+    /// users. For values unique to one object; see family().
+    LabelBlockPtr with_families(LiteralName name, std::string_view value, FamilyName first,
+                                const KeyValues& firsts, FamilyName second,
+                                const KeyValues& seconds) {
+        names_.assign({name.text});
+        packed_.clear();
+        pack_value(packed_, value);
+        JoinedShapes shapes{literal_shape()};
+        if (!firsts.empty()) shapes[1] = pack_family(first, firsts);
+        if (!seconds.empty()) shapes[2] = pack_family(second, seconds);
+        return new_block(joined_shape(shapes));
     }
 
     /// The labels of `block` with names that `others` lacks; null if there are none.
@@ -215,6 +230,7 @@ class LabelFactory {
  protected:
     // Larger blocks hardly repeat, and the caches must not retain much memory.
     static constexpr std::size_t largest_shared = 1024;
+    static constexpr std::size_t largest_joined = 16 * largest_shared;  // bytes of names
 
  private:
     struct FamilyShape : boost::intrusive_ref_counter<FamilyShape, boost::thread_unsafe_counter> {
@@ -223,6 +239,16 @@ class LabelFactory {
         LabelShapePtr shape;
 
         friend bool is_in_use(const boost::intrusive_ptr<FamilyShape>& made) noexcept {
+            return is_in_use(made->shape);
+        }
+    };
+
+    using JoinedShapes = std::array<LabelShapePtr, 3>;  // null: none
+    struct JoinedShape : boost::intrusive_ref_counter<JoinedShape, boost::thread_unsafe_counter> {
+        JoinedShapes of;
+        LabelShapePtr shape;
+
+        friend bool is_in_use(const boost::intrusive_ptr<JoinedShape>& made) noexcept {
             return is_in_use(made->shape);
         }
     };
@@ -241,21 +267,51 @@ class LabelFactory {
         return pairs;
     }
 
-    LabelBlockPtr sorted_family(FamilyName family, const KeyValues& pairs) {
+    /// Appends the values to packed_.
+    LabelShapePtr pack_family(FamilyName family, const KeyValues& pairs) {
+        if (is_sorted_unique(pairs)) return pack_sorted_family(family, pairs);
+        return pack_sorted_family(family, sorted_unique(pairs));
+    }
+    LabelShapePtr pack_sorted_family(FamilyName family, const KeyValues& pairs) {
         names_.clear();
         raw_keys_.clear();
         for (const auto& [key, value] : pairs) {
             names_.push_back(key);
             pack_value(raw_keys_, key);
         }
-        const LabelShapePtr shape = family_shape(family);
-        packed_.clear();
+        LabelShapePtr shape = family_shape(family);
         for (std::size_t i = 0; i < pairs.size(); ++i) {
             // A value without a name is not a label, so it must not make two blocks differ.
             const bool hidden = shape->entries()[i].name.empty();
             pack_value(packed_, hidden ? std::string_view() : pairs[i].second);
         }
-        return shared_block(shape);
+        return shape;
+    }
+
+    LabelShapePtr joined_shape(const JoinedShapes& shapes) {
+        std::size_t hash = 0, names = 0;
+        for (const LabelShapePtr& shape : shapes) {
+            hash = mix64(hash ^ reinterpret_cast<std::uintptr_t>(shape.get()));
+            if (shape) names += shape->text_size();
+        }
+        const auto make = [&] {
+            std::vector<LabelShape::ShapeEntry> entries;
+            for (const LabelShapePtr& shape : shapes) {
+                if (!shape) continue;
+                const auto more = shape->entries();
+                entries.insert(entries.end(), more.begin(), more.end());
+            }
+            return LabelShapePtr(new LabelShape(LabelShape::OwnEntries{entries}));
+        };
+        if (names > largest_joined) return make();
+        const auto equal = [&](const JoinedShape& made) { return made.of == shapes; };
+        const auto make_cached = [&] {
+            boost::intrusive_ptr<JoinedShape> made(new JoinedShape);
+            made->of = shapes;
+            made->shape = make();
+            return made;
+        };
+        return joined_shapes_.get(hash, equal, make_cached)->shape;
     }
 
     LabelShapePtr literal_shape() {
@@ -319,6 +375,7 @@ class LabelFactory {
     std::size_t room_ = max_bytes;  // of the present object or group
     RecentCache<LabelShapePtr> literal_shapes_{256};
     RecentCache<boost::intrusive_ptr<FamilyShape>> family_shapes_{1024};
+    RecentCache<boost::intrusive_ptr<JoinedShape>> joined_shapes_{256};
     RecentCache<LabelBlockPtr> blocks_{16384};
 };
 

@@ -110,6 +110,8 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
     }
 
     std::span<const ShapeEntry> entries() const noexcept { return entries_; }
+    /// The bytes of names other than literals.
+    std::size_t text_size() const noexcept { return text_.size(); }
     /// Number of labels, siblings included.
     std::size_t label_count() const noexcept { return count_; }
 

@@ -18,21 +18,23 @@ TargetGroupPtr TargetGroup::make(std::string_view source, std::span<detail::Labe
     for (const auto& [part, first, stride] : parts) {
         if (part && part->size() > part->regular()) ++count.all;
     }
-    const std::size_t bytes = sizeof(TargetGroup) + blocks.size_bytes() + sizeof(PartCount) +
-                              count.all * sizeof(detail::PlacedPart) + key_size(share_key) +
-                              source.size();
-    return new (::operator new(bytes)) TargetGroup(source, blocks, parts, count, share_key);
+    const detail::TargetEnd own_end{static_cast<std::uint32_t>(blocks.size())};
+    const std::size_t bytes =
+        sizeof(TargetGroup) + bytes_of_ends(1, has_small_ends(own_end, source)) +
+        blocks.size_bytes() + sizeof(PartCount) + count.all * sizeof(detail::PlacedPart) +
+        key_size(share_key) + source.size();
+    return new (::operator new(bytes))
+        TargetGroup(source, blocks, parts, own_end, count, share_key);
 }
 
 TargetGroup::TargetGroup(std::string_view source, std::span<detail::LabelBlockPtr> blocks,
-                         std::span<detail::PlacedPart> parts, PartCount count,
-                         std::uint64_t share_key) noexcept
+                         std::span<detail::PlacedPart> parts, detail::TargetEnd own_end,
+                         PartCount count, std::uint64_t share_key) noexcept
     : targets_(0),
       in_parts_(true),
       has_share_key_(share_key != 0),
-      own_end_{static_cast<std::uint32_t>(blocks.size()),
-               static_cast<std::uint32_t>(source.size())} {
-    auto* block_memory = reinterpret_cast<detail::LabelBlockPtr*>(this + 1);
+      has_small_ends_(has_small_ends(own_end, source)) {
+    auto* block_memory = write_ends(source, {&own_end, 1});
     auto* count_memory = reinterpret_cast<PartCount*>(block_memory + blocks.size());
     auto* part_memory = reinterpret_cast<detail::PlacedPart*>(count_memory + 1);
     std::uninitialized_move(blocks.begin(), blocks.end(), block_memory);

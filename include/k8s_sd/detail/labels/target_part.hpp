@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
 #include <span>
@@ -24,12 +25,42 @@ struct TargetEnd {
     friend bool operator==(const TargetEnd&, const TargetEnd&) = default;
 };
 
+/// The end of a target in a group without much text, as nearly all groups are.
+struct SmallTargetEnd {
+    std::uint16_t blocks = 0;
+    std::uint16_t address = 0;
+};
+
+/// Whether all ends fit into 16 bits: they grow, so the last one decides.
+constexpr bool are_small_ends(TargetEnd last) noexcept {
+    return std::max(last.blocks, last.address) <= std::numeric_limits<std::uint16_t>::max();
+}
+/// The bytes of ends in front of pointers.
+template <class End>
+constexpr std::size_t bytes_of_ends(std::size_t count) noexcept {
+    constexpr std::size_t alignment = alignof(LabelBlockPtr);
+    return (count * sizeof(End) + alignment - 1) / alignment * alignment;
+}
+/// \param memory       of bytes_of_ends() bytes
+/// \param text_before  the size of the text in front of the addresses
+template <class End>
+void write_ends(void* memory, std::span<const TargetEnd> ends, std::uint32_t text_before) noexcept {
+    using Number = decltype(End::blocks);
+    auto* position = static_cast<End*>(memory);
+    for (const TargetEnd& end : ends) {
+        new (position++)
+            End{static_cast<Number>(end.blocks), static_cast<Number>(end.address + text_before)};
+    }
+}
+
 /// The labels of the target between two ends.
-inline Labels labels_between(TargetEnd begin, TargetEnd end, const LabelBlockPtr* blocks,
-                             const char* addresses) noexcept {
+template <class End>
+Labels labels_between(End begin, End end, const LabelBlockPtr* blocks,
+                      const char* addresses) noexcept {
     return Access::make<Labels>(
         blocks + begin.blocks, blocks + end.blocks,
-        std::string_view(addresses + begin.address, end.address - begin.address));
+        std::string_view(addresses + begin.address,
+                         static_cast<std::size_t>(end.address - begin.address)));
 }
 
 /// The targets of one endpoint among many; they change together. Immutable; the versions of a group

@@ -19,32 +19,6 @@ struct NameView {
     std::string_view ns, name;
 };
 
-/// A pointer to an element with ns() and name(), next to their hash. A growing table rehashes
-/// without access to the elements; that access blocked the strand for tens of milliseconds.
-template <class Pointer>
-class Keyed {
- public:
-    /// A null pointer.
-    Keyed() noexcept = default;
-    Keyed(Pointer pointer)
-        : hash_(seeded_hash(pointer->ns(), pointer->name())), pointer_(std::move(pointer)) {}
-
-    std::size_t hash() const noexcept { return hash_; }
-    operator const Pointer&() const noexcept { return pointer_; }
-    auto get() const noexcept { return pointer_.get(); }
-    auto& operator*() const noexcept { return *pointer_; }
-    auto* operator->() const noexcept { return pointer_.get(); }
-    /// Replaces the pointer with one to an element with the same key, even in a set.
-    /// \returns the old pointer
-    Pointer exchange(Pointer pointer) const noexcept {
-        return std::exchange(pointer_, std::move(pointer));
-    }
-
- private:
-    std::size_t hash_ = 0;
-    mutable Pointer pointer_{};
-};
-
 /// Hash and equality by ns() and name(), for sets of pointers.
 struct KeyHash {
     using is_transparent = void;
@@ -55,10 +29,6 @@ struct KeyHash {
     template <class Pointer>
     std::size_t operator()(const Pointer& p) const noexcept {
         return seeded_hash(p->ns(), p->name());
-    }
-    template <class Pointer>
-    std::size_t operator()(const Keyed<Pointer>& keyed) const noexcept {
-        return keyed.hash();
     }
 };
 struct KeyEqual {
@@ -76,28 +46,43 @@ struct KeyEqual {
     }
 };
 
+/// The hash of an object is stored in it. A table that grows reads its objects then, 4 096 at most
+/// at a time: SplitSet. Beside the pointers in the table, hashes took 13 bytes an object more.
+struct ObjectKeyHash {
+    using is_transparent = void;
+    std::size_t operator()(const NameView& key) const noexcept {
+        return short_key_hash(key.ns, key.name);
+    }
+    std::size_t operator()(const ObjectPtr& object) const noexcept { return object->key_hash(); }
+};
+
 /// The objects of a store. A single one is a member, and a few are in a vector: the smallest table
 /// takes 512 bytes, and there may be a watch for each object.
 class ObjectSet {
-    using Element = Keyed<ObjectPtr>;
-
  public:
     /// Null: no such object.
-    const Element* find(const NameView& key) const {
+    const ObjectPtr* find(const NameView& key) const {
         if (table_) return table_->find(key);
-        if (single_.get()) return KeyEqual{}(key, single_) ? &single_ : nullptr;
+        if (single_) return KeyEqual{}(key, single_) ? &single_ : nullptr;
         if (!few_) return nullptr;
-        const auto found = std::find_if(few_->begin(), few_->end(), [&](const Element& element) {
-            return KeyEqual{}(key, element);
+        const auto found = std::find_if(few_->begin(), few_->end(), [&](const ObjectPtr& object) {
+            return KeyEqual{}(key, object);
         });
         return found == few_->end() ? nullptr : &*found;
+    }
+    /// Replaces an object of the set with one of the same key.
+    /// \param known  from find()
+    /// \returns the old object
+    static ObjectPtr exchange(const ObjectPtr& known, ObjectPtr object) noexcept {
+        // Same key, same hash. Erase and insert would cause occasional rehashes.
+        return std::exchange(const_cast<ObjectPtr&>(known), std::move(object));
     }
     /// The set must not contain the key.
     void add(ObjectPtr object) {
         if (empty()) {
-            single_ = Element(std::move(object));
+            single_ = std::move(object);
         } else if (!table_ && size() < max_few) {
-            if (!few_) few_ = std::vector<Element>{single_};
+            if (!few_) few_ = std::vector<ObjectPtr>{single_};
             single_ = {};
             few_->emplace_back(std::move(object));
         } else {
@@ -109,13 +94,13 @@ class ObjectSet {
         if (table_) {
             table_->erase(key);
         } else {
-            erase_few([&](const Element& element) { return KeyEqual{}(key, element); });
+            erase_few([&](const ObjectPtr& object) { return KeyEqual{}(key, object); });
         }
         drop_if_empty();
     }
     template <class Visit>
     void for_each(Visit visit) const {
-        if (single_.get()) visit(static_cast<const ObjectPtr&>(single_));
+        if (single_) visit(single_);
         if (few_) {
             for (const ObjectPtr& object : *few_) visit(object);
         }
@@ -133,17 +118,17 @@ class ObjectSet {
     bool empty() const noexcept { return size() == 0; }
     std::size_t size() const noexcept {
         if (table_) return table_->size();
-        return few_ ? few_->size() : single_.get() ? 1 : 0;
+        return few_ ? few_->size() : single_ ? 1 : 0;
     }
 
  private:
-    using Table = SplitSet<Element, KeyHash, KeyEqual>;
+    using Table = SplitSet<ObjectPtr, ObjectKeyHash, KeyEqual>;
 
     static constexpr std::size_t max_few = 8;
 
     void become_table() {
         Table table;
-        for (const Element& element : *few_) table.insert(element);
+        for (const ObjectPtr& object : *few_) table.insert(object);
         table_ = Rare<Table>(std::move(table));
         few_.reset();
     }
@@ -151,7 +136,7 @@ class ObjectSet {
     void erase_few(Predicate predicate) {
         if (few_) {
             std::erase_if(*few_, predicate);
-        } else if (single_.get() && predicate(single_)) {
+        } else if (single_ && predicate(single_)) {
             single_ = {};
         }
     }
@@ -162,8 +147,8 @@ class ObjectSet {
     }
 
     // At most one of them is there.
-    Element single_;  // null: none
-    Rare<std::vector<Element>> few_;
+    ObjectPtr single_;  // null: none
+    Rare<std::vector<ObjectPtr>> few_;
     Rare<Table> table_;
 };
 
@@ -187,8 +172,7 @@ class ObjectStore {
             return {nullptr, std::move(object)};
         }
         if (is_equal(**known, *object)) return {};
-        // Erase and insert would cause occasional rehashes.
-        ObjectPtr before = known->exchange(object);
+        ObjectPtr before = ObjectSet::exchange(*known, object);
         return {std::move(before), std::move(object)};
     }
     ObjectChange remove(std::string_view ns, std::string_view name) {

@@ -179,7 +179,7 @@ class GroupUnpacker {
             read_block_list();
             end_target();
         }
-        constexpr std::size_t max = std::numeric_limits<std::int32_t>::max();
+        constexpr std::size_t max = Access::max_targets<TargetGroup>();
         const bool usable = !source.empty() && source.size() < max && targets > 0 &&
                             group_blocks_.size() < max && targets < max && addresses_.size() < max;
         if (!usable) reader_.fail();
