@@ -50,8 +50,8 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     /// The object's labels and annotations as `__meta_kubernetes_<kind>_label_…` and so on; empty
     /// for kinds with only their owner kept. Those of a node have its name, too.
     virtual Labels metadata_labels() const noexcept { return {}; }
-    /// The hash of ns() and name() for tables, as detail::short_key_hash() makes it. Differs between
-    /// processes.
+    /// The hash of ns() and name() for tables, as detail::short_key_hash() makes it. Differs
+    /// between processes.
     std::uint32_t key_hash() const noexcept { return key_hash_; }
     /// Whether the UIDs are equal. Objects with one name and different UIDs are different objects.
     bool same_uid(const Object& other) const noexcept { return uid_hash_ == other.uid_hash_; }
