@@ -84,7 +84,7 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
         ns_size_ = static_cast<std::uint16_t>(ns.size());
         name_ = name.data();
         name_size_ = static_cast<std::uint16_t>(name.size());
-        key_hash_ = detail::short_key_hash(ns, name);
+        key_hash_ = detail::short_key_hash(this->ns(), this->name());
     }
 
  private:

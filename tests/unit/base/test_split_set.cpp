@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <random>
 #include <set>
 #include <string>
@@ -99,6 +100,43 @@ TEST_CASE("SplitSet: an empty set has no memory, even if it was large") {
         CHECK(memory_use.bytes == 0);
     }
     memory_use.on = false;
+}
+
+TEST_CASE("SplitSet: a split without memory leaves all elements where they are") {
+    // 73 parts of 56 or 57 elements, which a table of 56 slots has no room for.
+    struct PartHash {
+        std::size_t operator()(const std::unique_ptr<std::size_t>& number) const noexcept {
+            return *number % 73 << 8U | *number << 24U;
+        }
+    };
+    struct SameNumber {
+        bool operator()(const std::unique_ptr<std::size_t>& a,
+                        const std::unique_ptr<std::size_t>& b) const noexcept {
+            return *a == *b;
+        }
+    };
+    detail::SplitSet<std::unique_ptr<std::size_t>, PartHash, SameNumber> set;
+    std::size_t failures = 0;
+    for (std::size_t number = 0; number < 4200; ++number) {
+        for (long allocations = 0; set.size() == number; ++allocations) {
+            auto element = std::make_unique<std::size_t>(number);
+            if (number > 4000) allocations_left = allocations;
+            try {
+                set.insert(std::move(element));
+            } catch (const std::bad_alloc&) {
+                ++failures;
+            }
+            allocations_left = -1;
+            std::size_t elements = 0;
+            if (number > 4000) {
+                set.for_each(
+                    [&](const std::unique_ptr<std::size_t>& known) { elements += !!known; });
+                REQUIRE(elements == set.size());
+            }
+        }
+    }
+    CHECK(set.size() == 4200);
+    CHECK(failures > 73);
 }
 
 TEST_CASE("SplitSet: no insertion into a large set moves more than a part of it") {

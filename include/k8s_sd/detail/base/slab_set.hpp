@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -92,6 +93,7 @@ class Slab {
         set_poisoned(slot, true);
     }
     void add_chunk() {
+        if (chunks_.size() >= none / chunk_size) throw std::length_error("a slab is full");
         const auto begin = static_cast<Number>(chunks_.size() * chunk_size);
         chunks_.push_back(std::make_unique<Chunk>());
         for (Number i = chunk_size; i-- > 0;) release(begin + i);

@@ -112,9 +112,7 @@ class SplitSet {
     std::size_t hash_of(const Key& key) const noexcept {
         return whole_.hash_function()(key);
     }
-    Part empty_part(std::size_t room = 0) const {
-        return Part(room, whole_.hash_function(), whole_.key_eq());
-    }
+    Part empty_part() const { return Part(0, whole_.hash_function(), whole_.key_eq()); }
     template <class Visit>
     void for_each_part(Visit visit) {
         visit(whole_);
@@ -125,7 +123,10 @@ class SplitSet {
         for (const Element& element : whole_) ++sizes[part_of(hash_of(element))];
         std::vector<Part> parts;
         parts.reserve(part_count);
-        for (const std::size_t size : sizes) parts.push_back(empty_part(size));
+        for (const std::size_t size : sizes) {
+            parts.push_back(empty_part());
+            parts.back().reserve(size);  // elements; the constructor takes a number of slots
+        }
         // From here on nothing allocates, so an exception loses no element.
         for (const Element& element : whole_) {
             const std::size_t part = part_of(hash_of(element));

@@ -194,7 +194,7 @@ class LabelFactory {
         JoinedShapes shapes{literal_shape()};
         if (!firsts.empty()) shapes[1] = pack_family(first, firsts);
         if (!seconds.empty()) shapes[2] = pack_family(second, seconds);
-        return new_block(joined_shape(shapes));
+        return shared_block(joined_shape(shapes));
     }
 
     /// The labels of `block` with names that `others` lacks; null if there are none.
@@ -290,9 +290,13 @@ class LabelFactory {
 
     LabelShapePtr joined_shape(const JoinedShapes& shapes) {
         std::size_t hash = 0, names = 0;
+        bool is_found_again = true;
         for (const LabelShapePtr& shape : shapes) {
             hash = mix64(hash ^ reinterpret_cast<std::uintptr_t>(shape.get()));
-            if (shape) names += shape->text_size();
+            if (!shape) continue;
+            names += shape->text_size();
+            // Families with many names are not cached, so this one is made for each object.
+            if (shape->use_count() == 1) is_found_again = false;
         }
         const auto make = [&] {
             std::vector<LabelShape::ShapeEntry> entries;
@@ -303,7 +307,7 @@ class LabelFactory {
             }
             return LabelShapePtr(new LabelShape(LabelShape::OwnEntries{entries}));
         };
-        if (names > largest_joined) return make();
+        if (names > largest_joined || !is_found_again) return make();
         const auto equal = [&](const JoinedShape& made) { return made.of == shapes; };
         const auto make_cached = [&] {
             boost::intrusive_ptr<JoinedShape> made(new JoinedShape);

@@ -46,8 +46,8 @@ struct KeyEqual {
     }
 };
 
-/// The hash of an object is stored in it. A table that grows reads its objects then, 4 096 at most
-/// at a time: SplitSet. Beside the pointers in the table, hashes took 13 bytes an object more.
+/// The hash of an object is stored in it. A table that grows reads its objects then, a 128th of
+/// them at a time: SplitSet. Beside the pointers in the table, hashes took 13 bytes an object more.
 struct ObjectKeyHash {
     using is_transparent = void;
     std::size_t operator()(const NameView& key) const noexcept {
@@ -83,7 +83,7 @@ class ObjectSet {
             single_ = std::move(object);
         } else if (!table_ && size() < max_few) {
             if (!few_) few_ = std::vector<ObjectPtr>{single_};
-            single_ = {};
+            single_.reset();
             few_->emplace_back(std::move(object));
         } else {
             if (!table_) become_table();
@@ -137,7 +137,7 @@ class ObjectSet {
         if (few_) {
             std::erase_if(*few_, predicate);
         } else if (single_ && predicate(single_)) {
-            single_ = {};
+            single_.reset();
         }
     }
     void drop_if_empty() noexcept {
@@ -221,6 +221,7 @@ class ObjectStore {
     std::vector<ObjectChange> finish_list() {
         std::vector<ObjectChange> removals;
         if (!has_nameless() && missing() > 0) {
+            removals.reserve(missing());  // an exception during the removal would lose objects
             objects_.erase_if([&](const ObjectPtr& object) {
                 if (list_->objects.contains(object.get())) return false;
                 removals.push_back({object, nullptr});
