@@ -9,14 +9,14 @@
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <list>
 #include <memory>
 #include <new>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -307,49 +307,77 @@ class DiffJoiner {
  private:
     template <class Apply>
     void apply_whole(const TargetGroupDiff& diff, Apply& apply) {
-        if (missed_) {
-            missed_ = sum_of(*missed_, diff);
-            apply(std::as_const(*missed_));
-            return missed_.reset();
-        }
+        if (!missed_.empty()) return apply_missed(diff, apply);
+        // In advance, because apply() may throw for lack of memory.
+        std::list<TargetGroupDiff> copy = room_for(diff);
         try {
             apply(diff);
         } catch (...) {
-            missed_ = diff;
+            if (copy.empty()) copy.emplace_back();
+            copy.front() = diff;
+            missed_.swap(copy);
             throw;
         }
     }
+    template <class Apply>
+    void apply_missed(const TargetGroupDiff& diff, Apply& apply) {
+        missed_.push_back(diff);
+        while (missed_.size() > 1) {
+            const auto second = std::next(missed_.begin());
+            missed_.front() = sum_of(missed_.front(), *second);
+            missed_.erase(second);
+        }
+        apply(std::as_const(missed_.front()));
+        missed_.clear();
+    }
+    /// A diff to which the other one can be assigned without further memory; empty if there is
+    /// none for it.
+    static std::list<TargetGroupDiff> room_for(const TargetGroupDiff& diff) noexcept try {
+        std::list<TargetGroupDiff> room(1);
+        room.front().updated.reserve(diff.updated.size());
+        room.front().removed.reserve(diff.removed.size());
+        return room;
+    } catch (const std::bad_alloc&) {
+        return {};
+    }
+
     static TargetGroupDiff sum_of(const TargetGroupDiff& earlier, const TargetGroupDiff& later) {
         if (later.full) return later;
-        TargetGroupDiff sum = later;
+        TargetGroupDiff sum;
         sum.full = earlier.full;
         sum.unconfirmed = earlier.unconfirmed && !later.confirms;
         sum.confirms = earlier.confirms || later.confirms;
-        sum.updated.reserve(earlier.updated.size() + later.updated.size());
-        std::unordered_map<std::string_view, GroupChange*> updated;
-        std::unordered_set<std::string_view> removed;
-        for (GroupChange& change : sum.updated) updated.emplace(change.group->source(), &change);
-        for (const TargetGroupPtr& group : later.removed) removed.insert(group->source());
-        for (const GroupChange& change : earlier.updated) {
-            const auto again = updated.find(change.group->source());
-            if (again != updated.end()) {
-                again->second->previous = change.previous;
-            } else if (!removed.contains(change.group->source())) {
+        for (const GroupChange& change : sums_of(earlier, later)) {
+            if (change.group) {
                 sum.updated.push_back(change);
-            }
-        }
-        for (const TargetGroupPtr& group : earlier.removed) {
-            const auto again = updated.find(group->source());
-            if (again != updated.end()) {
-                again->second->previous = group;
-            } else {
-                sum.removed.push_back(group);
+            } else if (change.previous) {
+                sum.removed.push_back(change.previous);
             }
         }
         return sum;
     }
+    /// One change of each group; without `group`: its removal.
+    static std::vector<GroupChange> sums_of(const TargetGroupDiff& earlier,
+                                            const TargetGroupDiff& later) {
+        std::vector<GroupChange> sums;
+        std::unordered_map<std::string_view, std::size_t> by_source;
+        const auto add = [&](const GroupChange& change) {
+            const std::string_view source =
+                (change.group ? change.group : change.previous)->source();
+            const auto [known, is_new] = by_source.emplace(source, sums.size());
+            if (is_new) return sums.push_back(change);
+            GroupChange& sum = sums[known->second];
+            sum.group = change.group;
+            sum.replaced = sum.replaced || change.replaced;
+        };
+        for (const TargetGroupDiff* const diff : {&earlier, &later}) {
+            for (const GroupChange& change : diff->updated) add(change);
+            for (const TargetGroupPtr& group : diff->removed) add({nullptr, group});
+        }
+        return sums;
+    }
 
-    std::optional<TargetGroupDiff> missed_;  // apply() has thrown
+    std::list<TargetGroupDiff> missed_;  // apply() has thrown, or there was no memory for their sum
     TargetGroupDiff joined_;
     bool is_open_ = false;  // further parts follow
 };

@@ -218,3 +218,22 @@ TEST_CASE("HostHandle: a read that another one replaces during its conversion is
     f.settle();
     CHECK(f.handle->received == Sums{1, 2});
 }
+
+TEST_CASE("HostHandle: two reads without memory for their cancellation both end after a pause") {
+    HandleFixture f(false);
+    std::vector<error_code> ended;
+    f.full = true;
+    for (int i = 0; i < 2; ++i) {
+        const auto note = [&](error_code ec, int) { ended.push_back(ec); };
+        f.handle->read(std::make_unique<detail::NextOperation<int, int>>(
+            asio::bind_cancellation_slot(f.cancelled.slot(), note), f.handle->executor(),
+            [](const int& sum) { return sum; }));
+        f.cancelled.emit(asio::cancellation_type::terminal);
+    }
+    f.full = false;
+    f.settle();
+    CHECK(ended.empty());
+    f.advance(1s);
+    const error_code aborted = asio::error::operation_aborted;
+    CHECK(ended == std::vector{aborted, aborted});
+}

@@ -6,10 +6,14 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/execution.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <functional>
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace k8s_sd::detail {
 namespace {
@@ -64,6 +68,49 @@ TEST_CASE("SyncWaits: a cancellation without memory has no effect") {
         f.settle();
         CHECK(f.log == "a ");
     }
+}
+
+/// An executor without memory for one post; meanwhile another thread could do something.
+struct InterruptedExecutor {
+    boost::asio::io_context* context;
+    std::function<void()>* meanwhile;
+
+    boost::asio::execution_context& query(boost::asio::execution::context_t) const noexcept {
+        return *context;
+    }
+    static constexpr boost::asio::execution::blocking_t query(
+        boost::asio::execution::blocking_t) noexcept {
+        return boost::asio::execution::blocking.never;
+    }
+    template <class Function>
+    void execute(Function function) const {
+        if (const auto call = std::exchange(*meanwhile, nullptr)) {
+            call();
+            throw std::bad_alloc();
+        }
+        boost::asio::post(*context, std::move(function));
+    }
+    bool operator==(const InterruptedExecutor&) const = default;
+};
+
+TEST_CASE("SyncWaits: a wait whose cancellation fails while all are completed is completed, too") {
+    SyncWaitsFixture f;
+    std::function<void()> meanwhile;
+    f.waits->add(boost::asio::bind_cancellation_slot(f.signal.slot(), f.notes("a")),
+                 InterruptedExecutor{&f.context, &meanwhile});
+    meanwhile = [&] { f.waits->finish({}); };
+    CHECK_THROWS_AS(f.signal.emit(boost::asio::cancellation_type::terminal), std::bad_alloc);
+    f.settle();
+    CHECK(f.log == "a ");
+}
+
+TEST_CASE("SyncWaits: a wait that is cancelled twice ends once") {
+    SyncWaitsFixture f;
+    f.wait_without_memory("a");
+    f.signal.emit(boost::asio::cancellation_type::terminal);
+    f.signal.emit(boost::asio::cancellation_type::terminal);
+    f.settle();
+    CHECK(f.log == "a! ");
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "k8s_sd/detail/discovery/diff_parts.hpp"
 #include "k8s_sd/detail/labels/group_builder.hpp"
+#include "support/allocations.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace k8s_sd;
@@ -142,4 +145,101 @@ TEST_CASE("DiffJoiner: a new state drops the parts of a diff whose rest never ca
     state->full = true;
     joiner.add(*state, note);
     CHECK(whole == "full ~u0!");
+}
+
+namespace {
+
+/// A host that may lack memory.
+struct DiffHost {
+    void add(const TargetGroupDiff& diff) {
+        joiner.add(diff, [&](const TargetGroupDiff& whole) {
+            if (fails) throw std::bad_alloc();
+            applied = text_of(whole);
+        });
+    }
+    void miss(const TargetGroupDiff& diff) {
+        fails = true;
+        CHECK_THROWS_AS(add(diff), std::bad_alloc);
+        fails = false;
+    }
+
+    DiffJoiner joiner;
+    bool fails = false;
+    std::string applied;
+};
+
+TargetGroupDiff update(TargetGroupPtr to, TargetGroupPtr from, bool replaced = false) {
+    TargetGroupDiff diff;
+    diff.updated.push_back({std::move(to), std::move(from), replaced});
+    return diff;
+}
+TargetGroupDiff removal(TargetGroupPtr of) {
+    TargetGroupDiff diff;
+    diff.removed.push_back(std::move(of));
+    return diff;
+}
+
+}  // namespace
+
+TEST_CASE("DiffJoiner: an object replaced in a missed diff is still replaced in the sum") {
+    DiffHost host;
+    const TargetGroupPtr first = group("a"), second = group("a"), third = group("a");
+    host.miss(update(second, first, true));
+    host.add(update(third, second));
+    CHECK(host.applied == " ~a!");
+    host.add(update(first, third));
+    CHECK(host.applied == " ~a");
+}
+
+TEST_CASE("DiffJoiner: a group added in a missed diff and removed in the next one never was") {
+    DiffHost host;
+    const TargetGroupPtr added = group("a");
+    host.miss(update(added, nullptr));
+    host.add(removal(added));
+    CHECK(host.applied.empty());
+}
+
+TEST_CASE("DiffJoiner: a group that missed diffs change is removed once, in its last known state") {
+    DiffHost host;
+    const TargetGroupPtr first = group("a"), second = group("a"), third = group("a");
+    host.miss(removal(first));
+    host.miss(update(second, nullptr));
+    host.miss(update(third, second));
+    host.joiner.add(removal(third), [&](const TargetGroupDiff& diff) {
+        CHECK(diff.updated.empty());
+        REQUIRE(diff.removed.size() == 1);
+        CHECK(diff.removed.front() == first);
+    });
+}
+
+TEST_CASE("DiffJoiner: no diff is lost if apply() and all allocations after it fail") {
+    DiffHost host;
+    const TargetGroupDiff first = update(group("a"), nullptr), second = update(group("b"), nullptr);
+    const auto run_out = [](const TargetGroupDiff&) {
+        test::allocations_left = 0;
+        throw std::bad_alloc();
+    };
+    CHECK_THROWS_AS(host.joiner.add(first, run_out), std::bad_alloc);
+    test::allocations_left = -1;
+    host.add(second);
+    CHECK(host.applied == " ~a ~b");
+}
+
+TEST_CASE("DiffJoiner: no diff is lost if there is no memory for its sum with a missed one") {
+    const TargetGroupDiff second = update(group("b"), nullptr), third = update(group("c"), nullptr);
+    for (long allocations = 2;; ++allocations) {  // two are for the second diff
+        DiffHost host;
+        host.miss(update(group("a"), nullptr));
+        bool enough = true;
+        test::allocations_left = allocations;
+        try {
+            host.joiner.add(second, [](const TargetGroupDiff&) {});
+        } catch (const std::bad_alloc&) {
+            enough = false;
+        }
+        test::allocations_left = -1;
+        if (enough) break;
+        host.add(third);
+        CHECK(host.applied == " ~a ~b ~c");
+    }
 }

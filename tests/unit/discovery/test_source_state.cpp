@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/discovery/sources/source_state.hpp"
+#include "support/allocations.hpp"
 #include "support/full_executor.hpp"
 #include "support/groups.hpp"
 #include "support/manual_clock.hpp"
@@ -8,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 #include <memory>
 #include <new>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,8 +29,18 @@ struct RecordingObserver final : GroupWatcher::Observer {
         if (std::exchange(fails, false)) throw std::bad_alloc();
         const TargetGroup& group = change.group ? *change.group : *change.previous;
         received += (change.group ? '+' : '-') + std::string(group.source()) + ' ';
+        groups.apply(change);
+    }
+    /// Source and address of each present group.
+    std::set<std::string> present() const {
+        std::set<std::string> all;
+        groups.for_each_group([&](const TargetGroupPtr& group) {
+            all.insert(std::string(group->source()) + ' ' + group->merged(0)["__address__"]);
+        });
+        return all;
     }
     std::string received;
+    TargetGroups groups;
     bool fails = false;  ///< to record the next change
 };
 
@@ -39,8 +51,8 @@ struct SourceFixture {
         source->follow(follower);
         return follower;
     }
-    static TargetGroupPtr group(const char* name) {
-        return test::make_group(name, {{{"__address__", "10.0.0.1"}}});
+    static TargetGroupPtr group(const char* name, const char* address = "10.0.0.1") {
+        return test::make_group(name, {{{"__address__", address}}});
     }
     void settle() { test::settle(context); }
 
@@ -101,6 +113,53 @@ TEST_CASE("SourceState: a follower without memory for its handler is notified af
     f.clock->advance(Reminder::pause);
     f.settle();
     CHECK(observer->received == "+pod/ns/a ");
+}
+
+TEST_CASE("SourceState: a change wakes a follower whose observer threw, also after several calls") {
+    SourceFixture f;
+    const auto observer = std::make_shared<RecordingObserver>();
+    const auto follower = f.follow(f.context.get_executor(), observer);
+    f.source->set({f.group("a")});
+    for (const char* name : {"b", "c"}) {
+        observer->fails = true;
+        CHECK_THROWS_AS(f.settle(), std::bad_alloc);
+        f.source->update({f.group(name)});
+    }
+    f.settle();
+    CHECK(observer->present().size() == 3);
+    f.source->unfollow(*follower);
+}
+
+TEST_CASE("SourceState: a follower agrees with the source after a change without memory") {
+    for (long allocations = 0;; ++allocations) {
+        SourceFixture f;
+        const auto observer = std::make_shared<RecordingObserver>();
+        const auto follower = f.follow(f.context.get_executor(), observer);
+        const TargetGroupPtr first = f.group("a", "1"), second = f.group("a", "2");
+        SourceState::Groups next{first};
+        for (int i = 0; i < 40; ++i) next.push_back(f.group(std::to_string(i).c_str()));
+        f.source->set({first});
+        f.settle();
+        f.source->set({second});
+        bool enough = true;
+        test::allocations_left = allocations;
+        try {
+            f.source->set(next);
+        } catch (const std::bad_alloc&) {
+            enough = false;
+        }
+        test::allocations_left = -1;
+        f.source->fail(errc::source_failed, "wakes the followers");
+        const auto late = std::make_shared<RecordingObserver>();
+        const auto late_follower = f.follow(f.context.get_executor(), late);
+        f.settle();
+        f.clock->advance(Reminder::pause);
+        f.settle();
+        CHECK(observer->present() == late->present());
+        f.source->unfollow(*follower);
+        f.source->unfollow(*late_follower);
+        if (enough) break;
+    }
 }
 
 }  // namespace

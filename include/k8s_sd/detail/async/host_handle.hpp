@@ -182,7 +182,9 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
         } catch (...) {
             waits_end_.call_later(executor(), [weak = std::weak_ptr(self_as(this))] {
                 const auto self = weak.lock();
-                if (self && !self->cancelled()) self->complete_waits();
+                if (!self) return;
+                if (self->cancelled()) return self->end_waits();
+                self->complete_waits();
             });
             throw;
         }
@@ -199,8 +201,23 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
         try {
             reader->fail(asio::error::operation_aborted);
         } catch (...) {
-            read_end_.call_later(executor(),
-                                 [self = self_as(this), reader] { self->end_read(reader); });
+            {
+                const std::lock_guard lock(mutex_);
+                reader->next_to_end = std::exchange(to_end_, reader);
+            }
+            read_end_.call_later(executor(), [self = self_as(this)] { self->end_reads(); });
+        }
+    }
+    void end_reads() noexcept {
+        ReaderPtr next;
+        {
+            const std::lock_guard lock(mutex_);
+            next.swap(to_end_);
+        }
+        while (next) {
+            const ReaderPtr reader = std::exchange(next, nullptr);
+            next.swap(reader->next_to_end);
+            end_read(reader);
         }
     }
 
@@ -356,6 +373,7 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
 
     // Guarded by the mutex.
     ReaderPtr reader_;                   // null: no read is pending
+    ReaderPtr to_end_;                   // the first read without memory for its end
     bool is_offered_ = false;            // hand_over() is posted to the reader
     bool is_preparing_ = false;          // a diff is being prepared for a reader
     std::optional<Diff> kept_;           // could not be prepared

@@ -34,6 +34,8 @@ class Reader {
     /// Completes the operation without a diff, as if by post. If it throws, the read is still
     /// pending.
     virtual void fail(error_code) = 0;
+
+    std::shared_ptr<Reader> next_to_end;  ///< a list of its owner; needs no memory
 };
 
 /// An async_next() that completes with a Result.
@@ -59,6 +61,7 @@ class NextOperation final : public Reader<Diff> {
         Operation<Result>::complete_here(std::move(operation_), {}, *std::exchange(result_, {}));
     }
     void fail(error_code ec) override {
+        if (!operation_) return;  // an executor called the handler within the post, and it threw
         Operation<Result>::complete_or_keep(operation_, ec, Result());
     }
 

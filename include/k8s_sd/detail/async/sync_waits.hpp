@@ -33,7 +33,8 @@ class K8S_SD_EXPORT SyncWaits : public std::enable_shared_from_this<SyncWaits> {
     };
     using Waits = std::list<std::shared_ptr<Wait>>;
     void cancel(const Wait&);
-    bool take(const Wait&, Waits& to) noexcept;
+    void abort(Wait&);
+    Waits::iterator find(const Wait&) noexcept;
 
     std::mutex mutex_;
     std::optional<error_code> result_;

@@ -58,26 +58,32 @@ void SyncWaits::stop() noexcept {
     }
 }
 
-/// Moves a pending wait to another list; false if it is not pending.
-bool SyncWaits::take(const Wait& wait, Waits& to) noexcept {
-    const std::lock_guard lock(mutex_);
-    const auto is_it = [&](const auto& other) { return other.get() == &wait; };
-    const auto it = std::find_if(waits_.begin(), waits_.end(), is_it);
-    if (it == waits_.end()) return false;
-    to.splice(to.end(), waits_, it);
-    return true;
+/// Under the mutex.
+SyncWaits::Waits::iterator SyncWaits::find(const Wait& wait) noexcept {
+    return std::find_if(waits_.begin(), waits_.end(),
+                        [&](const auto& other) { return other.get() == &wait; });
 }
 
+/// The wait stays pending until its handler runs, so that finish() completes it if there is no
+/// memory for the post.
 void SyncWaits::cancel(const Wait& wait) {
-    Waits taken;
-    if (!take(wait, taken)) return;
-    try {
-        Operation<>::complete_or_keep(taken.front()->operation, asio::error::operation_aborted);
-    } catch (...) {
+    std::unique_lock lock(mutex_);
+    const auto pending = find(wait);
+    if (pending == waits_.end()) return;
+    const Operation<>::Poster post = (*pending)->operation->poster();
+    const std::shared_ptr<Wait> kept = *pending;
+    lock.unlock();
+    post([self = shared_from_this(), kept] { self->abort(*kept); });
+}
+
+void SyncWaits::abort(Wait& wait) {
+    {
         const std::lock_guard lock(mutex_);
-        if (taken.front()->operation) waits_.splice(waits_.begin(), taken);
-        throw;
+        const auto pending = find(wait);
+        if (pending == waits_.end()) return;
+        waits_.erase(pending);
     }
+    Operation<>::complete_here(std::move(wait.operation), asio::error::operation_aborted);
 }
 
 void SyncWaits::Wait::cancel() {

@@ -169,10 +169,15 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         : RunState(executor, executor, environment.clock(), job_diffs_per_batch),
           metrics_(environment.metrics()),
           callback_(std::move(callback)),
+          schedule_reminder_(environment.clock()),
           pool_(executor) {}
 
-    void begin() override {
+    void begin() override try {
         for (JobState* job : jobs_) start(*job);
+    } catch (...) {  // the manager does not run, so it delivers nothing
+        due_.clear();
+        superseding_.clear();
+        throw;
     }
     void end() noexcept override {
         due_.clear();
@@ -182,7 +187,10 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         failures_ = 0;
         count();
     }
-    void on_ended() noexcept override { delivery_ends_->forget_manager(); }
+    void on_ended() noexcept override {
+        delivery_ends_->forget_manager();
+        schedule_reminder_.cancel();
+    }
 
     // --- applying a configuration -----------------------------------------------------------
 
@@ -343,7 +351,7 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
 
     bool deliver_next(TimePoint now) override {
         // Its destructor takes the mutex.
-        const auto delivery = std::make_shared<JobDelivery>(delivery_ends_);
+        const std::shared_ptr<JobDelivery> delivery = make_delivery(now);
         std::optional<JobDiff> diff;
         {
             const std::lock_guard lock(mutex_);
@@ -362,16 +370,27 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         if (!due_.empty()) next = due_.next_time();
         if (!superseding_.empty()) next = std::min(next, superseding_.next_time());
         if (next == TimePoint::max()) return std::nullopt;
-        return next;
+        return std::max(next, retry_at_);
     }
 
-    void end_superseded(TimePoint now) {
+    std::shared_ptr<JobDelivery> make_delivery(TimePoint now) try {
+        return std::make_shared<JobDelivery>(delivery_ends_);
+    } catch (...) {
+        const std::lock_guard lock(mutex_);
+        retry_at_ = detail::due_after(now, detail::Reminder::pause);
+        throw;
+    }
+
+    void end_superseded(TimePoint now) try {
         while (!superseding_.empty() && superseding_.next_time() <= now) {
             JobState& state = superseding_.next();
             state.end_superseded(now);
             watch_superseded(state);
             schedule(state);
         }
+    } catch (...) {
+        retry_at_ = detail::due_after(now, detail::Reminder::pause);
+        throw;
     }
 
     std::optional<JobDiff> take_due(TimePoint now, const std::shared_ptr<JobDelivery>& delivery) {
@@ -411,12 +430,26 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         const auto state = states_.find(job);
         if (state != states_.end()) schedule(state->second);
     } catch (const std::bad_alloc&) {
-        // The job's next change retries.
+        schedule_later();
+    }
+    /// All jobs, because there may be no memory for the name of one.
+    void schedule_later() noexcept {
+        schedule_reminder_.call_later(executor(), [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) static_cast<Impl&>(*self).schedule_all();
+        });
+    }
+    void schedule_all() noexcept try {
+        const std::lock_guard lock(mutex_);
+        for (auto& [name, state] : states_) schedule(state);
+    } catch (const std::bad_alloc&) {
+        schedule_later();
     }
 
     const std::shared_ptr<Metrics> metrics_;
     const Callback callback_;
     const std::shared_ptr<DeliveryEnds> delivery_ends_ = std::make_shared<DeliveryEnds>(*this);
+
+    detail::Reminder schedule_reminder_;  // of jobs that could not be when their deliveries ended
 
     std::mutex apply_mutex_;
     detail::ProviderPool pool_;  // guarded by apply_mutex_
@@ -426,6 +459,7 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
     std::vector<JobState*> jobs_;                          // in the order of the configuration
     detail::DueQueue<JobState> due_;
     detail::DueQueue<JobState> superseding_;  // by the time their superseded targets are removed
+    TimePoint retry_at_ = TimePoint::min();   // of a delivery that could not begin
     std::size_t failures_ = 0;                // unusable configurations of all jobs
     std::size_t published_failures_ = 0;
     std::size_t published_jobs_ = 0;

@@ -25,7 +25,8 @@ class DueQueue {
     void postpone_next(TimePoint due) noexcept {
         auto moved = by_time_.extract(by_time_.begin());
         moved.key() = due;
-        by_time_.insert(std::move(moved));
+        const auto entry = entries_.find(moved.mapped());
+        entry->second = by_time_.insert(std::move(moved));
     }
     void remove(const Item& item) {
         const auto entry = entries_.find(&item);

@@ -117,7 +117,10 @@ void Provider::remove(FilteredChanges& changes) noexcept {
     removals_.erase(changes);
 }
 
-void Provider::prepare_end_of_filter() { unfiltered_.reserve(unfiltered_.size() + 1); }
+void Provider::prepare_end_of_filter() {
+    if (unfiltered_.size() < unfiltered_.capacity()) return;
+    unfiltered_.reserve(2 * unfiltered_.size() + 1);
+}
 
 void Provider::end_filter(FilteredChanges& changes) noexcept {
     unfiltered_.push_back(&changes.subscriber);

@@ -18,6 +18,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <limits>
@@ -529,8 +530,7 @@ class MonitorSource::Impl final : public detail::RunState {
         {
             const std::lock_guard lock(mutex_);
             if (cancelled() || !has_news() || pace_.due(now) > now) return false;
-            diff = table_.take_news();
-            is_delivered_ = true;
+            diff = take_news(now);
             // Changes may have been reverted.
             if (!diff.full && diff.updated.empty() && diff.removed.empty()) return false;
             pace_.called(now);
@@ -540,7 +540,18 @@ class MonitorSource::Impl final : public detail::RunState {
     }
     std::optional<TimePoint> next_due(TimePoint now) override {
         const std::lock_guard lock(mutex_);
-        return has_news() ? std::optional(pace_.due(now)) : std::nullopt;
+        if (!has_news()) return std::nullopt;
+        return std::max(pace_.due(now), retry_at_);
+    }
+
+    /// Without memory, the news are taken after a pause.
+    MonitorDiff take_news(TimePoint now) try {
+        MonitorDiff diff = table_.take_news();
+        is_delivered_ = true;
+        return diff;
+    } catch (...) {
+        retry_at_ = detail::due_after(now, detail::Reminder::pause);
+        throw;
     }
 
     const asio::any_io_executor strand_;
@@ -573,6 +584,7 @@ class MonitorSource::Impl final : public detail::RunState {
     MonitorStatus watches_status_;
     bool synced_ = false;
     bool is_delivered_ = false;
+    TimePoint retry_at_ = TimePoint::min();  ///< of news that could not be taken
 };
 
 MonitorSource::MonitorSource(executor_type executor, const MonitorSourceConfig& config,

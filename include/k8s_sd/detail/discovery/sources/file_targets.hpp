@@ -85,7 +85,7 @@ class FileTargets final : public SourceDriver, public std::enable_shared_from_th
     KnownFiles merge(const FileScan&) const;
     /// Path and hash of each list.
     static std::vector<std::pair<std::string_view, std::size_t>> lists_of(const KnownFiles&);
-    void report(const std::string& problem, bool nothing_known, bool changed);
+    void report(const std::string& problem, bool nothing_known);
     KnownTargetFiles known() const;
 
     const asio::any_io_executor strand_;
@@ -100,6 +100,7 @@ class FileTargets final : public SourceDriver, public std::enable_shared_from_th
     LateAnswers::PendingAnswer pending_answer_;
     KnownFiles files_;
     bool listed_ = false;
+    bool is_news_ = false;  ///< files_ has other lists than the source
 };
 
 }  // namespace k8s_sd::inline v0::detail

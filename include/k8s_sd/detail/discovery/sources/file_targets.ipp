@@ -103,10 +103,10 @@ void FileTargets::on_scan(const FileScan& scan) {
     metrics_->target_file_failures.fetch_add(failures, std::memory_order_relaxed);
     KnownFiles files = merge(scan);
     const auto lists = lists_of(files);
-    const bool changed = !listed_ || lists != lists_of(files_);
+    if (!listed_ || lists != lists_of(files_)) is_news_ = true;
     const bool nothing_known = failures > 0 && lists.empty();
     files_ = std::move(files);
-    report(summary(scan), nothing_known, changed);
+    report(summary(scan), nothing_known);
 }
 
 /// The targets after a scan: for a failed file, its previous targets, if the dialect keeps them or
@@ -137,16 +137,17 @@ std::vector<std::pair<std::string_view, std::size_t>> FileTargets::lists_of(
     return lists;
 }
 
-void FileTargets::report(const std::string& problem, bool nothing_known, bool changed) {
+void FileTargets::report(const std::string& problem, bool nothing_known) {
     const error_code error = problem.empty() ? error_code() : errc::target_file_failed;
     // Until a first file has been read, do not publish an empty state.
-    if (!changed || (nothing_known && !listed_)) return source_->fail(error, problem);
-    listed_ = true;
+    if (!is_news_ || (nothing_known && !listed_)) return source_->fail(error, problem);
     std::vector<TargetGroupPtr> groups;
     for (const auto& [path, known] : files_) {
         groups.insert(groups.end(), known.groups.begin(), known.groups.end());
     }
     source_->set(groups, error, problem);
+    listed_ = true;  // not before: without memory, the next scan publishes the groups
+    is_news_ = false;
 }
 
 KnownTargetFiles FileTargets::known() const {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/async/delivery.hpp"
-#include "k8s_sd/detail/discovery/pending_changes.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/discovery/target_feed.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/error.hpp"
@@ -10,10 +10,12 @@
 #include "k8s_sd/target_groups.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -85,7 +87,8 @@ class SourceFollower final : public std::enable_shared_from_this<SourceFollower>
     std::vector<GroupChange> changes_;
 
     // Guarded by the mutex of the source.
-    PendingChanges pending_;
+    /// The first change of each group since the last run(), by its source.
+    boost::unordered_flat_map<std::string_view, GroupChange, SeededHash> changed_;
     bool delivered_ = false;  ///< the complete state was taken
     bool awake_ = false;      ///< run() was posted
     error_code error_;        ///< the source's error in the last run()

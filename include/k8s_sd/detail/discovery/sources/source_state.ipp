@@ -132,7 +132,9 @@ DiscovererStatus SourceFollower::status() const {
 
 void SourceFollower::add(std::span<const GroupChange> changes) {
     if (!delivered_) return;
-    for (const GroupChange& change : changes) pending_.add(change);
+    for (const GroupChange& change : changes) {
+        changed_.try_emplace((change.group ? change.group : change.previous)->source(), change);
+    }
 }
 
 void SourceFollower::wake() {
@@ -148,6 +150,10 @@ void SourceFollower::wake() {
 
 void SourceFollower::run() {
     try {
+        {
+            const std::lock_guard lock(source_->mutex_);
+            awake_ = false;  // whatever fails, later changes notify
+        }
         deliver();  // what failed before
         take();
         deliver();
@@ -165,7 +171,6 @@ void SourceFollower::run_later() noexcept {
 
 void SourceFollower::take() {
     const std::lock_guard lock(source_->mutex_);
-    awake_ = false;
     if (std::exchange(error_, source_->error_) != source_->error_) since_ = clock_->now();
     if (delivered_) {
         changes_ = take_changes();
@@ -185,12 +190,16 @@ void SourceFollower::deliver() {
     changes_.clear();
 }
 
+/// Compares with the present groups: a change may be reverted, or have failed without memory.
 std::vector<GroupChange> SourceFollower::take_changes() {
-    TargetGroupDiff diff = pending_.get();
-    std::vector<GroupChange> changes = std::move(diff.updated);
-    for (TargetGroupPtr& group : diff.removed)
-        changes.push_back({nullptr, std::move(group), false});
-    pending_.clear();  // not before: without memory, they are delivered later
+    std::vector<GroupChange> changes;
+    std::vector<GroupChange> removals;
+    for (const auto& [source, first] : changed_) {
+        const GroupChange change{source_->groups_.find(source), first.previous, false};
+        if (!is_empty_change(change)) (change.group ? changes : removals).push_back(change);
+    }
+    changes.insert(changes.end(), removals.begin(), removals.end());
+    changed_ = {};  // not before: without memory, they are delivered later
     return changes;
 }
 
