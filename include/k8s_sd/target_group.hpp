@@ -284,7 +284,7 @@ struct TargetGroupDiff {
 class DiffJoiner {
  public:
     /// Calls `apply(const TargetGroupDiff&)` with the whole diff if this is its last part. If that
-    /// throws, the next call has both diffs as one.
+    /// throws, it must have changed nothing: the next call has both diffs as one.
     template <class Apply>
     void add(const TargetGroupDiff& part, Apply&& apply) {
         if (part.full) is_open_ = false;

@@ -434,3 +434,37 @@ TEST_CASE("TargetSource: no change is lost, wherever memory is lacking") {
         if (enough) break;
     }
 }
+
+TEST_CASE("TargetSource: a manager without memory to begin delivers nothing until it begins") {
+    for (long allocations = 0;; ++allocations) {
+        CAPTURE(allocations);
+        Simulation simulation;
+        TargetSource source;
+        source.set({group("x")});
+        int calls = 0;
+        DiscoveryManager manager(simulation.context.get_executor(),
+                                 [&](const JobDiff&) { ++calls; });
+        Job a, b;
+        a.name = "a";
+        b.name = "b";
+        a.sources = b.sources = {source};
+        manager.apply_config({a, b});
+        bool enough = true;
+        allocations_left = allocations;
+        try {
+            manager.async_run(boost::asio::detached);
+        } catch (const std::bad_alloc&) {
+            enough = false;
+        }
+        allocations_left = -1;
+        simulation.settle();
+        CHECK(calls == (enough ? 2 : 0));
+        if (enough) break;
+        simulation.advance(1s);
+        CHECK(calls == 0);
+        manager.async_run(boost::asio::detached);
+        simulation.settle();
+        simulation.advance(1s);
+        CHECK(calls == 2);
+    }
+}

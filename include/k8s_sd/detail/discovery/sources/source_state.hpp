@@ -37,6 +37,7 @@ class SourceState {
     /// set() for the known groups and fail() for the others, as one change.
     void set(const Groups&, error_code, std::string message);
 
+    /// May be repeated.
     void follow(const std::shared_ptr<SourceFollower>&);
     /// Afterwards the follower's executor is no longer used.
     void unfollow(const SourceFollower&) noexcept;
@@ -123,10 +124,14 @@ class SourceFeed final : public TargetFeed {
     }
 
     void start(std::weak_ptr<GroupWatcher::Observer> observer) override {
-        if (follower_) return;
-        follower_ = std::make_shared<SourceFollower>(source_, strand_, clock_, std::move(observer));
+        if (is_started_) return;
+        if (!follower_) {
+            follower_ =
+                std::make_shared<SourceFollower>(source_, strand_, clock_, std::move(observer));
+        }
         source_->follow(follower_);
         if (driver_) driver_->start();
+        is_started_ = true;  // not before: without memory, the next call starts
     }
     DiscovererStatus status() const override {
         return follower_ ? follower_->status() : DiscovererStatus{};
@@ -138,6 +143,7 @@ class SourceFeed final : public TargetFeed {
     const std::shared_ptr<Clock> clock_;
     const std::shared_ptr<SourceDriver> driver_;
     std::shared_ptr<SourceFollower> follower_;  ///< null before start()
+    bool is_started_ = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -96,7 +96,9 @@ void SourceState::notify(const std::vector<GroupChange>& all) {
 
 void SourceState::follow(const std::shared_ptr<SourceFollower>& follower) {
     const std::lock_guard lock(mutex_);
-    followers_.push_back(follower);
+    const bool is_known =
+        std::find(followers_.begin(), followers_.end(), follower) != followers_.end();
+    if (!is_known) followers_.push_back(follower);
     follower->wake();
 }
 
