@@ -385,8 +385,8 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         while (!superseding_.empty() && superseding_.next_time() <= now) {
             JobState& state = superseding_.next();
             state.end_superseded(now);
+            schedule(state);  // without memory the job stays in superseding_, and this is repeated
             watch_superseded(state);
-            schedule(state);
         }
     } catch (...) {
         retry_at_ = detail::due_after(now, detail::Reminder::pause);

@@ -45,7 +45,7 @@ class SourceState {
  private:
     friend class SourceFollower;
     void set_error(error_code, std::string message);
-    void notify(const std::vector<GroupChange>&);
+    void notify(const std::vector<GroupChange>&, bool of_list = false);
     GroupChange change_to(const TargetGroupPtr&) const;
 
     mutable std::mutex mutex_;

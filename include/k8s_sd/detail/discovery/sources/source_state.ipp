@@ -46,14 +46,13 @@ void SourceState::set(const Groups& groups) { set(groups, {}, {}); }
 void SourceState::set(const Groups& groups, error_code error, std::string message) {
     const SourceNames names = check_groups(groups);
     const std::lock_guard lock(mutex_);
-    listed_ = true;
     set_error(error, std::move(message));
     std::vector<GroupChange> changes;
     for (const TargetGroupPtr& group : groups) changes.push_back(change_to(group));
     groups_.for_each_group([&](const TargetGroupPtr& known) {
         if (!names.contains(known->source())) changes.push_back({nullptr, known, false});
     });
-    notify(changes);
+    notify(changes, true);
 }
 
 void SourceState::update(const Groups& groups) {
@@ -80,7 +79,7 @@ void SourceState::set_error(error_code error, std::string message) {
     message_ = printable(message);
 }
 
-void SourceState::notify(const std::vector<GroupChange>& all) {
+void SourceState::notify(const std::vector<GroupChange>& all, bool of_list) {
     std::vector<GroupChange> changes;
     std::copy_if(all.begin(), all.end(), std::back_inserter(changes),
                  [](const GroupChange& change) { return !is_empty_change(change); });
@@ -89,6 +88,7 @@ void SourceState::notify(const std::vector<GroupChange>& all) {
     FirstException problem;
     problem.catch_from([&] {
         for (const GroupChange& change : changes) groups_.apply(change);
+        listed_ = listed_ || of_list;  // a part of a list is none
     });
     for (const auto& follower : followers_) problem.catch_from([&] { follower->wake(); });
     problem.rethrow();
