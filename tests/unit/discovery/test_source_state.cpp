@@ -45,9 +45,13 @@ struct RecordingObserver final : GroupWatcher::Observer {
 };
 
 struct SourceFixture {
+    ~SourceFixture() {
+        for (const auto& follower : followers) source->unfollow(*follower);
+    }
     std::shared_ptr<SourceFollower> follow(const asio::any_io_executor& strand,
                                            const std::shared_ptr<RecordingObserver>& observer) {
         auto follower = std::make_shared<SourceFollower>(source, strand, clock, observer);
+        followers.push_back(follower);  // follow() may throw, and keep it
         source->follow(follower);
         return follower;
     }
@@ -59,15 +63,16 @@ struct SourceFixture {
     asio::io_context context;
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     std::shared_ptr<SourceState> source = std::make_shared<SourceState>();
+    std::vector<std::shared_ptr<SourceFollower>> followers;
 };
 
 TEST_CASE("SourceState: a follower without memory for its handler is notified with later changes") {
-    SourceFixture f;
     bool full = false;
+    SourceFixture f;
     const auto scarce = std::make_shared<RecordingObserver>();
     const auto other = std::make_shared<RecordingObserver>();
-    const auto first = f.follow(test::FullExecutor{&f.context, &full}, scarce);
-    const auto second = f.follow(f.context.get_executor(), other);
+    f.follow(test::FullExecutor{&f.context, &full}, scarce);
+    f.follow(f.context.get_executor(), other);
     f.source->set({f.group("a")});
     f.settle();
     full = true;
@@ -79,14 +84,12 @@ TEST_CASE("SourceState: a follower without memory for its handler is notified wi
     f.source->set({f.group("b")});
     f.settle();
     CHECK(scarce->received == other->received);
-    f.source->unfollow(*first);
-    f.source->unfollow(*second);
 }
 
 TEST_CASE("SourceState: an observer that throws is notified again after a pause, in order") {
     SourceFixture f;
     const auto observer = std::make_shared<RecordingObserver>();
-    const auto follower = f.follow(f.context.get_executor(), observer);
+    f.follow(f.context.get_executor(), observer);
     f.source->set({f.group("a")});
     SECTION("of the complete state") { observer->fails = true; }
     SECTION("of changes") {
@@ -100,12 +103,11 @@ TEST_CASE("SourceState: an observer that throws is notified again after a pause,
     f.settle();
     CHECK(observer->received.starts_with("+pod/ns/a "));
     CHECK(observer->received.ends_with("+pod/ns/c "));
-    f.source->unfollow(*follower);
 }
 
 TEST_CASE("SourceState: a follower without memory for its handler is notified after a pause") {
-    SourceFixture f;
     bool full = true;
+    SourceFixture f;
     const auto observer = std::make_shared<RecordingObserver>();
     f.source->set({f.group("a")});
     CHECK_THROWS_AS(f.follow(test::FullExecutor{&f.context, &full}, observer), std::bad_alloc);
@@ -118,7 +120,7 @@ TEST_CASE("SourceState: a follower without memory for its handler is notified af
 TEST_CASE("SourceState: a change wakes a follower whose observer threw, also after several calls") {
     SourceFixture f;
     const auto observer = std::make_shared<RecordingObserver>();
-    const auto follower = f.follow(f.context.get_executor(), observer);
+    f.follow(f.context.get_executor(), observer);
     f.source->set({f.group("a")});
     for (const char* name : {"b", "c"}) {
         observer->fails = true;
@@ -127,14 +129,13 @@ TEST_CASE("SourceState: a change wakes a follower whose observer threw, also aft
     }
     f.settle();
     CHECK(observer->present().size() == 3);
-    f.source->unfollow(*follower);
 }
 
 TEST_CASE("SourceState: a follower agrees with the source after a change without memory") {
     for (long allocations = 0;; ++allocations) {
         SourceFixture f;
         const auto observer = std::make_shared<RecordingObserver>();
-        const auto follower = f.follow(f.context.get_executor(), observer);
+        f.follow(f.context.get_executor(), observer);
         const TargetGroupPtr first = f.group("a", "1"), second = f.group("a", "2");
         SourceState::Groups next{first};
         for (int i = 0; i < 40; ++i) next.push_back(f.group(std::to_string(i).c_str()));
@@ -151,13 +152,11 @@ TEST_CASE("SourceState: a follower agrees with the source after a change without
         test::allocations_left = -1;
         f.source->fail(errc::source_failed, "wakes the followers");
         const auto late = std::make_shared<RecordingObserver>();
-        const auto late_follower = f.follow(f.context.get_executor(), late);
+        f.follow(f.context.get_executor(), late);
         f.settle();
         f.clock->advance(Reminder::pause);
         f.settle();
         CHECK(observer->present() == late->present());
-        f.source->unfollow(*follower);
-        f.source->unfollow(*late_follower);
         if (enough) break;
     }
 }
