@@ -6,7 +6,6 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/execution.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <functional>
@@ -70,18 +69,11 @@ TEST_CASE("SyncWaits: a cancellation without memory has no effect") {
     }
 }
 
-/// An executor without memory for one post; meanwhile another thread could do something.
-struct InterruptedExecutor {
-    boost::asio::io_context* context;
-    std::function<void()>* meanwhile;
+/// There is no memory for one post; meanwhile another thread could do something.
+struct InterruptedExecutor : test::ContextExecutor {
+    InterruptedExecutor(boost::asio::io_context* of, std::function<void()>* calls)
+        : ContextExecutor{of}, meanwhile(calls) {}
 
-    boost::asio::execution_context& query(boost::asio::execution::context_t) const noexcept {
-        return *context;
-    }
-    static constexpr boost::asio::execution::blocking_t query(
-        boost::asio::execution::blocking_t) noexcept {
-        return boost::asio::execution::blocking.never;
-    }
     template <class Function>
     void execute(Function function) const {
         if (const auto call = std::exchange(*meanwhile, nullptr)) {
@@ -91,6 +83,8 @@ struct InterruptedExecutor {
         boost::asio::post(*context, std::move(function));
     }
     bool operator==(const InterruptedExecutor&) const = default;
+
+    std::function<void()>* meanwhile;
 };
 
 TEST_CASE("SyncWaits: a wait whose cancellation fails while all are completed is completed, too") {
