@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/async/file_reader.ipp"
 #include "k8s_sd/detail/async/late_answers.ipp"
 #include "k8s_sd/detail/async/permit_queue.ipp"
+#include "k8s_sd/detail/async/reminder.ipp"
 #include "k8s_sd/detail/async/run_state.ipp"
 #include "k8s_sd/detail/async/sync_waits.ipp"
 #include "k8s_sd/detail/async/system_environment.ipp"

@@ -4,20 +4,6 @@
 
 namespace k8s_sd::inline v0::detail {
 
-void Reminder::wait(std::unique_ptr<Timer> timer, std::function<void()> function) {
-    const std::lock_guard lock(mutex_);
-    if (cancelled_) return;
-    timer->expires_at(due_after(clock_->now(), pause), std::move(function));
-    timer_.swap(timer);
-}
-
-void Reminder::cancel() noexcept {
-    std::unique_ptr<Timer> timer;
-    const std::lock_guard lock(mutex_);
-    cancelled_ = true;
-    timer_.swap(timer);
-}
-
 Delivery::Delivery(const asio::any_io_executor& host, asio::any_io_executor origin,
                    std::shared_ptr<Clock> clock, int calls_per_batch)
     : strand_(asio::make_strand(host)),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/async/reader.hpp"
+#include "k8s_sd/detail/async/reminder.hpp"
 #include "k8s_sd/detail/async/run_state.hpp"
 #include "k8s_sd/detail/async/sync_waits.hpp"
 #include "k8s_sd/detail/base/first_exception.hpp"

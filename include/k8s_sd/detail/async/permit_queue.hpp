@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/async/delivery.hpp"
+#include "k8s_sd/detail/async/reminder.hpp"
 #include "k8s_sd/detail/async/wait_queue.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"

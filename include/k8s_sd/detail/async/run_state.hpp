@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
+#include "k8s_sd/detail/async/reminder.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 
 #include <memory>

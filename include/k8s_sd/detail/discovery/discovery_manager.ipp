@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/async/operation.hpp"
+#include "k8s_sd/detail/async/reminder.hpp"
 #include "k8s_sd/detail/async/run_state.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/discovery/due_queue.hpp"

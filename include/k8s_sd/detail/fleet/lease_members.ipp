@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
+#include "k8s_sd/detail/async/reminder.hpp"
 #include "k8s_sd/detail/async/strand.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"

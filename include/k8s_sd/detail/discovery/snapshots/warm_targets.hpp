@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/async/delivery.hpp"
+#include "k8s_sd/detail/async/reminder.hpp"
 #include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/discovery/snapshots/snapshot_report.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/async/late_answers.hpp"
+#include "k8s_sd/detail/async/reminder.hpp"
 #include "k8s_sd/detail/discovery/sources/source_state.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"

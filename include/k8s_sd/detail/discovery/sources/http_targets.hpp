@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/async/late_answers.hpp"
+#include "k8s_sd/detail/async/reminder.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/short_request.hpp"
 #include "k8s_sd/detail/config/urls.hpp"

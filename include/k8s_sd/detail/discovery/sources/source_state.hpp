@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/async/delivery.hpp"
+#include "k8s_sd/detail/async/reminder.hpp"
 #include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/discovery/target_feed.hpp"
 #include "k8s_sd/environment.hpp"
