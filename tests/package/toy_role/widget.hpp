@@ -29,7 +29,7 @@ class WidgetObject;
 
 template <>
 struct Table<WidgetSpec> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&WidgetSpec::host>{"host", 1, Use::labels},
         Row<&WidgetSpec::port>{"port", 2, Use::labels},
     };
@@ -39,7 +39,7 @@ template <>
 struct KindTraits<Kind::widget> {
     using Model = Widget;
     using LabelObject = WidgetObject;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&Widget::metadata>{"metadata", 1, Use::always},
         Row<&Widget::spec>{"spec", 2, Use::labels},
     };

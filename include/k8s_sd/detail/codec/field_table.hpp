@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -57,16 +56,28 @@ struct Row {
     Format format = Format::plain;
 };
 
-/// Rows in a message of their own in protobuf, and among the surrounding members in JSON.
+/// The rows of a table, each of its own type. A std::tuple would do the same, but the compiler
+/// spends seconds on those of all tables.
 template <class... Rows>
-struct Inlined {
-    std::uint32_t number;
-    std::tuple<Rows...> rows;
+struct FieldRows : Rows... {
+    template <class F>
+    constexpr void for_each(const F& f) const {
+        (f(static_cast<const Rows&>(*this)), ...);
+    }
 };
 template <class... Rows>
-Inlined(std::uint32_t, std::tuple<Rows...>) -> Inlined<Rows...>;
+FieldRows(Rows...) -> FieldRows<Rows...>;
 
-/// The rows of a struct used in objects: `static constexpr std::tuple rows`.
+/// Rows in a message of their own in protobuf, and among the surrounding members in JSON.
+template <class Rows>
+struct Inlined {
+    std::uint32_t number;
+    Rows rows;
+};
+template <class Rows>
+Inlined(std::uint32_t, Rows) -> Inlined<Rows>;
+
+/// The rows of a struct used in objects: `static constexpr FieldRows rows`.
 template <class Struct>
 struct Table;
 
@@ -82,14 +93,13 @@ struct IsVector<std::vector<T>> : std::true_type {};
 /// Calls `f` with each row, including the rows of inlined messages.
 template <class Rows, class F>
 constexpr void for_each_row(const Rows& rows, const F& f) {
-    const auto visit = [&](const auto& row) {
+    rows.for_each([&](const auto& row) {
         if constexpr (requires { row.rows; }) {
             for_each_row(row.rows, f);
         } else {
             f(row);
         }
-    };
-    std::apply([&](const auto&... row) { (visit(row), ...); }, rows);
+    });
 }
 
 /// Builds the projection of a struct from its wanted rows.
@@ -108,12 +118,12 @@ class TableProjection {
     template <class Rows>
     Members members(const Rows& rows, const std::string& path, Use labels) const {
         Members members;
-        std::apply([&](const auto&... row) { (add(members, row, path, labels), ...); }, rows);
+        rows.for_each([&](const auto& row) { add(members, row, path, labels); });
         return members;
     }
 
-    template <class... Rows>
-    void add(Members& out, const Inlined<Rows...>& inlined, const std::string& path,
+    template <class Rows>
+    void add(Members& out, const Inlined<Rows>& inlined, const std::string& path,
              Use labels) const {
         Members inner = members(inlined.rows, path, labels);
         if (inner.empty()) return;

@@ -20,7 +20,7 @@ namespace k8s_sd::inline v0::detail {
 template <>
 struct Table<api::OwnerReference> {
     using O = api::OwnerReference;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&O::kind>{"kind", 1, Use::owners},
         Row<&O::name>{"name", 3, Use::owners},
         Row<&O::uid>{"uid", 4},
@@ -32,7 +32,7 @@ struct Table<api::OwnerReference> {
 template <>
 struct Table<api::ObjectMeta> {
     using M = api::ObjectMeta;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&M::name>{"name", 1, Use::always},
         Row<&M::generate_name>{"generateName", 2},
         Row<&M::namespace_>{"namespace", 3, Use::always},
@@ -51,7 +51,7 @@ struct Table<api::ObjectMeta> {
 template <>
 struct Table<api::ObjectReference> {
     using R = api::ObjectReference;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&R::kind>{"kind", 1, Use::labels},
         Row<&R::namespace_>{"namespace", 2, Use::labels},
         Row<&R::name>{"name", 3, Use::labels},

@@ -31,7 +31,7 @@ std::optional<ServerStatus> read_json_status(std::string_view body) {
     // Every object is parsed with the members of a Status, because one may be sent in its place.
     static const Immortal<Projection> projection(
         project::object(object_members<model::MetadataOnly>(
-            std::tuple{Row<&model::MetadataOnly::metadata>{"metadata", 1, Use::always}},
+            FieldRows{Row<&model::MetadataOnly::metadata>{"metadata", 1, Use::always}},
             {Use::always, {}})));
     body = without_byte_order_mark(body);
     const std::size_t start = body.find_first_not_of(" \t\r\n");

@@ -11,7 +11,7 @@ template <>
 struct KindTraits<Kind::configmap> {
     using Model = api::ConfigMap;
     static constexpr Use labels = Use::data;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::data>{"data", 2, Use::data},
         Row<&Model::binary_data>{"binaryData", 3, Use::data, Format::base64},

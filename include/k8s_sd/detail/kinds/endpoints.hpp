@@ -25,7 +25,7 @@ class EndpointsObject;
 template <>
 struct Table<api::EndpointAddress> {
     using A = api::EndpointAddress;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&A::ip>{"ip", 1, Use::labels},
         Row<&A::target_ref>{"targetRef", 2, Use::labels},
         Row<&A::hostname>{"hostname", 3, Use::labels},
@@ -36,7 +36,7 @@ struct Table<api::EndpointAddress> {
 template <>
 struct Table<api::EndpointPort> {
     using P = api::EndpointPort;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&P::name>{"name", 1, Use::labels},
         Row<&P::port>{"port", 2, Use::labels},
         Row<&P::protocol>{"protocol", 3, Use::labels},
@@ -47,7 +47,7 @@ struct Table<api::EndpointPort> {
 template <>
 struct Table<api::EndpointSubset> {
     using S = api::EndpointSubset;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::addresses>{"addresses", 1, Use::labels},
         Row<&S::not_ready_addresses>{"notReadyAddresses", 2, Use::labels},
         Row<&S::ports>{"ports", 3, Use::labels},
@@ -58,7 +58,7 @@ template <>
 struct KindTraits<Kind::endpoints> {
     using Model = api::Endpoints;
     using LabelObject = EndpointsObject;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::subsets>{"subsets", 2, Use::labels},
     };

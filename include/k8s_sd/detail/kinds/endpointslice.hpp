@@ -26,7 +26,7 @@ class EndpointSliceObject;
 template <>
 struct Table<api::EndpointConditions> {
     using C = api::EndpointConditions;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&C::ready>{"ready", 1, Use::labels},
         Row<&C::serving>{"serving", 2, Use::labels},
         Row<&C::terminating>{"terminating", 3, Use::labels},
@@ -35,18 +35,18 @@ struct Table<api::EndpointConditions> {
 
 template <>
 struct Table<api::ForZone> {
-    static constexpr std::tuple rows{Row<&api::ForZone::name>{"name", 1}};
+    static constexpr FieldRows rows{Row<&api::ForZone::name>{"name", 1}};
 };
 
 template <>
 struct Table<api::ForNode> {
-    static constexpr std::tuple rows{Row<&api::ForNode::name>{"name", 1}};
+    static constexpr FieldRows rows{Row<&api::ForNode::name>{"name", 1}};
 };
 
 template <>
 struct Table<api::EndpointHints> {
     using H = api::EndpointHints;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&H::for_zones>{"forZones", 1},
         Row<&H::for_nodes>{"forNodes", 2},
     };
@@ -55,7 +55,7 @@ struct Table<api::EndpointHints> {
 template <>
 struct Table<api::Endpoint> {
     using E = api::Endpoint;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&E::addresses>{"addresses", 1, Use::labels},
         Row<&E::conditions>{"conditions", 2, Use::labels},
         Row<&E::hostname>{"hostname", 3, Use::labels},
@@ -71,7 +71,7 @@ struct Table<api::Endpoint> {
 template <>
 struct Table<api::EndpointSlicePort> {
     using P = api::EndpointSlicePort;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&P::name>{"name", 1, Use::labels},
         Row<&P::protocol>{"protocol", 2, Use::labels},
         Row<&P::port>{"port", 3, Use::labels},
@@ -84,7 +84,7 @@ struct KindTraits<Kind::endpointslice> {
     using Model = api::EndpointSlice;
     using LabelObject = EndpointSliceObject;
     static constexpr std::string_view older_versions[]{"v1beta1"};  // before Kubernetes 1.21
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::endpoints>{"endpoints", 2, Use::labels},
         Row<&Model::ports>{"ports", 3, Use::labels},

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "k8s_sd/api/object_meta.hpp"
-#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/codec/field_table.hpp"
 #include "k8s_sd/objects/fields.hpp"
 
@@ -39,42 +38,37 @@ struct StructIn<std::optional<T>> : StructIn<T> {};
 template <class T>
 struct StructIn<std::vector<T>> : StructIn<T> {};
 
+/// The name of a field, and of those of the struct in it. Names need no code for each field.
+struct FieldName {
+    std::string_view name;
+    std::vector<FieldName> (*inner)() = nullptr;  ///< null: no struct
+};
+using FieldNames = std::vector<FieldName>;
+
+/// In the order of the rows.
 template <class Rows>
-FieldMask make_mask(const Rows& rows, const Fields& fields, const std::string& path = {}) {
-    if (fields.includes(Fields({path}))) return {FieldMask::Extent::all};
-    FieldMask mask{FieldMask::Extent::some};
+FieldNames names_of(const Rows& rows) {
+    FieldNames names;
     for_each_row(rows, [&](const auto& row) {
         using Struct = typename StructIn<typename std::decay_t<decltype(row)>::Field>::type;
-        const std::string here = (path.empty() ? path : path + ".") + std::string(row.name);
-        FieldMask& part = mask.rows.emplace_back();
-        if (!fields.reaches(here)) return;
-        if constexpr (std::is_void_v<Struct>) {
-            part.extent = FieldMask::Extent::all;
-        } else {
-            part = make_mask(Table<Struct>::rows, fields, here);
-        }
+        FieldName& field = names.emplace_back(row.name);
+        if constexpr (!std::is_void_v<Struct>)
+            field.inner = [] { return names_of(Table<Struct>::rows); };
     });
-    return mask;
+    return names;
 }
 
-/// The paths of all fields, in no particular order.
-template <class Rows>
-void add_paths(const Rows& rows, const std::string& around, std::vector<std::string>& paths) {
-    for_each_row(rows, [&](const auto& row) {
-        using Struct = typename StructIn<typename std::decay_t<decltype(row)>::Field>::type;
-        const std::string path = around + std::string(row.name);
-        paths.push_back(path);
-        if constexpr (!std::is_void_v<Struct>) add_paths(Table<Struct>::rows, path + ".", paths);
-    });
-}
+FieldMask make_mask(const FieldNames&, const Fields&, const std::string& path = {});
+
+/// Adds the paths of all fields, in no particular order.
+void add_paths(const FieldNames&, const std::string& around, std::vector<std::string>& paths);
 
 /// Calls `visit(row, mask)` for the rows with selected fields.
 template <class Rows, class Visit>
 void for_each_meant(const Rows& rows, const FieldMask& mask, const Visit& visit) {
-    static const Immortal<FieldMask> all(FieldMask{FieldMask::Extent::all});
     std::size_t i = 0;
     for_each_row(rows, [&](const auto& row) {
-        const FieldMask& part = mask.extent == FieldMask::Extent::all ? *all : mask.rows[i];
+        const FieldMask& part = mask.extent == FieldMask::Extent::all ? mask : mask.rows[i];
         ++i;
         if (part.extent != FieldMask::Extent::none) visit(row, part);
     });

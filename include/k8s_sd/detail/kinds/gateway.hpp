@@ -25,7 +25,7 @@ class GatewayObject;
 template <>
 struct Table<api::RouteGroupKind> {
     using K = api::RouteGroupKind;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&K::group>{"group", 0, Use::labels},
         Row<&K::kind>{"kind", 0, Use::labels},
     };
@@ -33,7 +33,7 @@ struct Table<api::RouteGroupKind> {
 
 template <>
 struct Table<api::RouteNamespaces> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&api::RouteNamespaces::from>{"from", 0, Use::labels},
     };
 };
@@ -41,7 +41,7 @@ struct Table<api::RouteNamespaces> {
 template <>
 struct Table<api::AllowedRoutes> {
     using A = api::AllowedRoutes;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&A::namespaces>{"namespaces", 0, Use::labels},
         Row<&A::kinds>{"kinds", 0, Use::labels},
     };
@@ -49,7 +49,7 @@ struct Table<api::AllowedRoutes> {
 
 template <>
 struct Table<api::ListenerTLSConfig> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&api::ListenerTLSConfig::mode>{"mode", 0, Use::labels},
     };
 };
@@ -57,7 +57,7 @@ struct Table<api::ListenerTLSConfig> {
 template <>
 struct Table<api::Listener> {
     using L = api::Listener;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&L::name>{"name", 0, Use::labels},
         Row<&L::hostname>{"hostname", 0, Use::labels},
         Row<&L::port>{"port", 0, Use::labels},
@@ -70,7 +70,7 @@ struct Table<api::Listener> {
 template <>
 struct Table<api::GatewayStatusAddress> {
     using A = api::GatewayStatusAddress;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&A::type>{"type", 0, Use::labels},
         Row<&A::value>{"value", 0, Use::labels},
     };
@@ -79,7 +79,7 @@ struct Table<api::GatewayStatusAddress> {
 template <>
 struct Table<api::GatewaySpec> {
     using S = api::GatewaySpec;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::gateway_class_name>{"gatewayClassName", 0, Use::labels},
         Row<&S::listeners>{"listeners", 0, Use::labels},
     };
@@ -87,7 +87,7 @@ struct Table<api::GatewaySpec> {
 
 template <>
 struct Table<api::GatewayStatus> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&api::GatewayStatus::addresses>{"addresses", 0, Use::labels},
     };
 };
@@ -99,7 +99,7 @@ struct KindTraits<Kind::gateway> {
     static constexpr bool is_custom = true;
     // Before Gateway API 1.0.
     static constexpr std::string_view older_versions[]{"v1beta1"};
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&Model::metadata>{"metadata", 0, Use::always},
         Row<&Model::spec>{"spec", 0, Use::labels},
         Row<&Model::status>{"status", 0, Use::labels},

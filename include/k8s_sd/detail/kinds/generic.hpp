@@ -14,7 +14,7 @@ namespace k8s_sd::inline v0::detail {
 template <>
 struct KindTraits<any_other_kind> {
     using Model = Generic;
-    static constexpr std::tuple rows{Row<&Model::metadata>{"metadata", 1, Use::always}};
+    static constexpr FieldRows rows{Row<&Model::metadata>{"metadata", 1, Use::always}};
 };
 
 /// Whether all fields are in the metadata.

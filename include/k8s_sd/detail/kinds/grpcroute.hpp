@@ -22,7 +22,7 @@ class GRPCRouteObject;
 template <>
 struct Table<api::GRPCMethodMatch> {
     using M = api::GRPCMethodMatch;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&M::type>{"type", 0, Use::labels},
         Row<&M::service>{"service", 0, Use::labels},
         Row<&M::method>{"method", 0, Use::labels},
@@ -31,14 +31,14 @@ struct Table<api::GRPCMethodMatch> {
 
 template <>
 struct Table<api::GRPCRouteMatch> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&api::GRPCRouteMatch::method>{"method", 0, Use::labels},
     };
 };
 
 template <>
 struct Table<api::GRPCRouteRule> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&api::GRPCRouteRule::matches>{"matches", 0, Use::labels},
     };
 };
@@ -46,7 +46,7 @@ struct Table<api::GRPCRouteRule> {
 template <>
 struct Table<api::GRPCRouteSpec> {
     using S = api::GRPCRouteSpec;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::parent_refs>{"parentRefs", 0, Use::labels},
         Row<&S::hostnames>{"hostnames", 0, Use::labels},
         Row<&S::rules>{"rules", 0, Use::labels},
@@ -60,7 +60,7 @@ struct KindTraits<Kind::grpcroute> {
     static constexpr bool is_custom = true;
     // Before Gateway API 1.1.
     static constexpr std::string_view older_versions[]{"v1alpha2"};
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&Model::metadata>{"metadata", 0, Use::always},
         Row<&Model::spec>{"spec", 0, Use::labels},
         Row<&Model::status>{"status", 0, Use::labels},

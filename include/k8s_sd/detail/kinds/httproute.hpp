@@ -22,7 +22,7 @@ class HTTPRouteObject;
 template <>
 struct Table<api::HTTPPathMatch> {
     using P = api::HTTPPathMatch;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&P::type>{"type", 0, Use::labels},
         Row<&P::value>{"value", 0, Use::labels},
     };
@@ -31,7 +31,7 @@ struct Table<api::HTTPPathMatch> {
 template <>
 struct Table<api::HTTPRouteMatch> {
     using M = api::HTTPRouteMatch;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&M::path>{"path", 0, Use::labels},
         Row<&M::method>{"method"},
     };
@@ -39,7 +39,7 @@ struct Table<api::HTTPRouteMatch> {
 
 template <>
 struct Table<api::HTTPRouteRule> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&api::HTTPRouteRule::matches>{"matches", 0, Use::labels},
     };
 };
@@ -47,7 +47,7 @@ struct Table<api::HTTPRouteRule> {
 template <>
 struct Table<api::HTTPRouteSpec> {
     using S = api::HTTPRouteSpec;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::parent_refs>{"parentRefs", 0, Use::labels},
         Row<&S::hostnames>{"hostnames", 0, Use::labels},
         Row<&S::rules>{"rules", 0, Use::labels},
@@ -61,7 +61,7 @@ struct KindTraits<Kind::httproute> {
     static constexpr bool is_custom = true;
     // Before Gateway API 1.0.
     static constexpr std::string_view older_versions[]{"v1beta1"};
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&Model::metadata>{"metadata", 0, Use::always},
         Row<&Model::spec>{"spec", 0, Use::labels},
         Row<&Model::status>{"status", 0, Use::labels},

@@ -26,7 +26,7 @@ class IngressObject;
 template <>
 struct Table<api::ServiceBackendPort> {
     using P = api::ServiceBackendPort;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&P::name>{"name", 1},
         Row<&P::number>{"number", 2},
     };
@@ -35,7 +35,7 @@ struct Table<api::ServiceBackendPort> {
 template <>
 struct Table<api::IngressServiceBackend> {
     using B = api::IngressServiceBackend;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&B::name>{"name", 1},
         Row<&B::port>{"port", 2},
     };
@@ -43,13 +43,13 @@ struct Table<api::IngressServiceBackend> {
 
 template <>
 struct Table<api::IngressBackend> {
-    static constexpr std::tuple rows{Row<&api::IngressBackend::service>{"service", 4}};
+    static constexpr FieldRows rows{Row<&api::IngressBackend::service>{"service", 4}};
 };
 
 template <>
 struct Table<api::HTTPIngressPath> {
     using P = api::HTTPIngressPath;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&P::path>{"path", 1, Use::labels},
         Row<&P::backend>{"backend", 2},
         Row<&P::path_type>{"pathType", 3},
@@ -58,7 +58,7 @@ struct Table<api::HTTPIngressPath> {
 
 template <>
 struct Table<api::HTTPIngressRuleValue> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&api::HTTPIngressRuleValue::paths>{"paths", 1, Use::labels},
     };
 };
@@ -66,16 +66,16 @@ struct Table<api::HTTPIngressRuleValue> {
 template <>
 struct Table<api::IngressRule> {
     using R = api::IngressRule;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&R::host>{"host", 1, Use::labels},
-        Inlined{2, std::tuple{Row<&R::http>{"http", 1, Use::labels}}},
+        Inlined{2, FieldRows{Row<&R::http>{"http", 1, Use::labels}}},
     };
 };
 
 template <>
 struct Table<api::IngressTLS> {
     using T = api::IngressTLS;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&T::hosts>{"hosts", 1, Use::labels},
         Row<&T::secret_name>{"secretName", 2},
     };
@@ -84,7 +84,7 @@ struct Table<api::IngressTLS> {
 template <>
 struct Table<api::IngressSpec> {
     using S = api::IngressSpec;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::default_backend>{"defaultBackend", 1},
         Row<&S::tls>{"tls", 2, Use::labels},
         Row<&S::rules>{"rules", 3, Use::labels},
@@ -94,7 +94,7 @@ struct Table<api::IngressSpec> {
 
 template <>
 struct Table<api::IngressStatus> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&api::IngressStatus::load_balancer>{"loadBalancer", 1},
     };
 };
@@ -104,7 +104,7 @@ struct KindTraits<Kind::ingress> {
     using Model = api::Ingress;
     using LabelObject = IngressObject;
     static constexpr std::string_view older_versions[]{"v1beta1"};  // before Kubernetes 1.19
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::spec>{"spec", 2, Use::labels},
         Row<&Model::status>{"status", 3},

@@ -13,7 +13,7 @@ namespace k8s_sd::inline v0::detail {
 /// own, kinds/<enumerator>.hpp; kinds/all.hpp includes it:
 ///
 /// - `Model`: the struct filled by decoders; it has a `metadata`
-/// - `static constexpr std::tuple rows`: its fields, see Row. Each struct in it has a Table.
+/// - `static constexpr FieldRows rows`: its fields, see Row. Each struct in it has a Table.
 /// - optional, `static constexpr Use labels`: the use of its fields for the labels of targets, by
 ///   default all fields used for a label
 /// - optional, `static Fields version_fields(const VersionRules&)`: further fields for labels in

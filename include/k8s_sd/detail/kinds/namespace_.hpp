@@ -16,14 +16,14 @@ class NamespaceObject;
 
 template <>
 struct Table<api::NamespaceStatus> {
-    static constexpr std::tuple rows{Row<&api::NamespaceStatus::phase>{"phase", 1}};
+    static constexpr FieldRows rows{Row<&api::NamespaceStatus::phase>{"phase", 1}};
 };
 
 template <>
 struct KindTraits<Kind::namespace_> {
     using Model = api::Namespace;
     using LabelObject = NamespaceObject;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::status>{"status", 3},
     };

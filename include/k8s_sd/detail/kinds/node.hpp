@@ -23,7 +23,7 @@ class NodeObject;
 template <>
 struct Table<api::Taint> {
     using T = api::Taint;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&T::key>{"key", 1},
         Row<&T::value>{"value", 2},
         Row<&T::effect>{"effect", 3},
@@ -33,7 +33,7 @@ struct Table<api::Taint> {
 template <>
 struct Table<api::NodeSpec> {
     using S = api::NodeSpec;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::pod_cidr>{"podCIDR", 1},
         Row<&S::provider_id>{"providerID", 3, Use::labels},
         Row<&S::unschedulable>{"unschedulable", 4},
@@ -45,7 +45,7 @@ struct Table<api::NodeSpec> {
 template <>
 struct Table<api::NodeCondition> {
     using C = api::NodeCondition;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&C::type>{"type", 1},
         Row<&C::status>{"status", 2},
         Row<&C::last_transition_time>{"lastTransitionTime", 4},
@@ -57,7 +57,7 @@ struct Table<api::NodeCondition> {
 template <>
 struct Table<api::NodeAddress> {
     using A = api::NodeAddress;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&A::type>{"type", 1, Use::labels},
         Row<&A::address>{"address", 2, Use::labels},
     };
@@ -65,14 +65,14 @@ struct Table<api::NodeAddress> {
 
 template <>
 struct Table<api::DaemonEndpoint> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&api::DaemonEndpoint::port>{"Port", 1, Use::labels},
     };
 };
 
 template <>
 struct Table<api::NodeDaemonEndpoints> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&api::NodeDaemonEndpoints::kubelet_endpoint>{"kubeletEndpoint", 1, Use::labels},
     };
 };
@@ -80,7 +80,7 @@ struct Table<api::NodeDaemonEndpoints> {
 template <>
 struct Table<api::NodeSystemInfo> {
     using I = api::NodeSystemInfo;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&I::machine_id>{"machineID", 1},
         Row<&I::system_uuid>{"systemUUID", 2},
         Row<&I::boot_id>{"bootID", 3},
@@ -96,7 +96,7 @@ struct Table<api::NodeSystemInfo> {
 template <>
 struct Table<api::NodeStatus> {
     using S = api::NodeStatus;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::capacity>{"capacity", 1, Use::hosts, Format::quantities},
         Row<&S::allocatable>{"allocatable", 2, Use::hosts, Format::quantities},
         Row<&S::conditions>{"conditions", 4},
@@ -110,7 +110,7 @@ template <>
 struct KindTraits<Kind::node> {
     using Model = api::Node;
     using LabelObject = NodeObject;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::spec>{"spec", 2, Use::labels},
         Row<&Model::status>{"status", 3, Use::labels},

@@ -24,12 +24,12 @@ Fields all_but(std::string_view left_out, std::vector<std::string> paths) {
 }  // namespace
 
 FieldMask mask_of(Kind kind, const Fields& fields) {
-    return with_kind(kind, [&](auto traits) { return make_mask(traits.rows, fields); });
+    return with_kind(kind, [&](auto traits) { return make_mask(names_of(traits.rows), fields); });
 }
 
 std::vector<std::string> field_paths(Kind kind) {
     std::vector<std::string> paths;
-    with_kind(kind, [&](auto traits) { add_paths(traits.rows, {}, paths); });
+    with_kind(kind, [&](auto traits) { add_paths(names_of(traits.rows), {}, paths); });
     std::sort(paths.begin(), paths.end());
     return paths;
 }

@@ -34,7 +34,7 @@ class PodObject;
 template <>
 struct Table<api::ContainerPort> {
     using P = api::ContainerPort;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&P::name>{"name", 1, Use::labels},
         Row<&P::host_port>{"hostPort", 2},
         Row<&P::container_port>{"containerPort", 3, Use::labels},
@@ -45,7 +45,7 @@ struct Table<api::ContainerPort> {
 template <>
 struct Table<api::Container> {
     using C = api::Container;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&C::name>{"name", 1, Use::labels},
         Row<&C::image>{"image", 2, Use::labels},
         Row<&C::ports>{"ports", 6, Use::labels},
@@ -56,8 +56,8 @@ struct Table<api::Container> {
 template <>
 struct Table<api::EphemeralContainer> {
     using C = api::EphemeralContainer;
-    static constexpr std::tuple rows{
-        Inlined{1, std::tuple{
+    static constexpr FieldRows rows{
+        Inlined{1, FieldRows{
             Row<&C::name>{"name", 1},
             Row<&C::image>{"image", 2},
         }},
@@ -68,7 +68,7 @@ struct Table<api::EphemeralContainer> {
 template <>
 struct Table<api::ContainerStateWaiting> {
     using S = api::ContainerStateWaiting;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::reason>{"reason", 1},
         Row<&S::message>{"message", 2},
     };
@@ -76,7 +76,7 @@ struct Table<api::ContainerStateWaiting> {
 
 template <>
 struct Table<api::ContainerStateRunning> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&api::ContainerStateRunning::started_at>{"startedAt", 1},
     };
 };
@@ -84,7 +84,7 @@ struct Table<api::ContainerStateRunning> {
 template <>
 struct Table<api::ContainerStateTerminated> {
     using S = api::ContainerStateTerminated;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::exit_code>{"exitCode", 1},
         Row<&S::signal>{"signal", 2},
         Row<&S::reason>{"reason", 3},
@@ -98,7 +98,7 @@ struct Table<api::ContainerStateTerminated> {
 template <>
 struct Table<api::ContainerState> {
     using S = api::ContainerState;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::waiting>{"waiting", 1},
         Row<&S::running>{"running", 2},
         Row<&S::terminated>{"terminated", 3, Use::labels},
@@ -108,7 +108,7 @@ struct Table<api::ContainerState> {
 template <>
 struct Table<api::ContainerStatus> {
     using S = api::ContainerStatus;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::name>{"name", 1, Use::labels},
         Row<&S::state>{"state", 2, Use::labels},
         Row<&S::last_state>{"lastState", 3},
@@ -124,7 +124,7 @@ struct Table<api::ContainerStatus> {
 template <>
 struct Table<api::PodCondition> {
     using C = api::PodCondition;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&C::type>{"type", 1, Use::labels},
         Row<&C::status>{"status", 2, Use::labels},
         Row<&C::last_transition_time>{"lastTransitionTime", 4},
@@ -135,13 +135,13 @@ struct Table<api::PodCondition> {
 
 template <>
 struct Table<api::PodIP> {
-    static constexpr std::tuple rows{Row<&api::PodIP::ip>{"ip", 1}};
+    static constexpr FieldRows rows{Row<&api::PodIP::ip>{"ip", 1}};
 };
 
 template <>
 struct Table<api::PodSpec> {
     using S = api::PodSpec;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::containers>{"containers", 2, Use::labels},
         Row<&S::restart_policy>{"restartPolicy", 3},
         Row<&S::service_account_name>{"serviceAccountName", 8},
@@ -160,7 +160,7 @@ struct Table<api::PodSpec> {
 template <>
 struct Table<api::PodStatus> {
     using S = api::PodStatus;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::phase>{"phase", 1, Use::labels},
         Row<&S::conditions>{"conditions", 2, Use::labels},
         Row<&S::message>{"message", 3},
@@ -181,7 +181,7 @@ template <>
 struct KindTraits<Kind::pod> {
     using Model = api::Pod;
     using LabelObject = PodObject;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::spec>{"spec", 2, Use::labels},
         Row<&Model::status>{"status", 3, Use::labels},

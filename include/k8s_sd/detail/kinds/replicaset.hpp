@@ -12,7 +12,7 @@ struct KindTraits<Kind::replicaset> {
     using Model = api::ReplicaSet;
     using LabelObject = WorkloadLink;
     static constexpr Use labels = Use::owners;
-    static constexpr std::tuple rows{Row<&Model::metadata>{"metadata", 1, Use::always}};
+    static constexpr FieldRows rows{Row<&Model::metadata>{"metadata", 1, Use::always}};
 };
 
 }  // namespace k8s_sd::inline v0::detail

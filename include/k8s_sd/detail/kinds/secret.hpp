@@ -15,7 +15,7 @@ struct KindTraits<Kind::secret> {
     static constexpr Use labels = Use::data;
     // An annotation (last-applied-configuration) may contain a copy of the data.
     static constexpr std::string_view only_by_name = "metadata.annotations";
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::data>{"data", 2, Use::data, Format::base64},
         Row<&Model::type>{"type", 3, Use::data},

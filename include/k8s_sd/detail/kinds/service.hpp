@@ -23,7 +23,7 @@ class ServiceObject;
 template <>
 struct Table<api::ServicePort> {
     using P = api::ServicePort;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&P::name>{"name", 1, Use::labels},
         Row<&P::protocol>{"protocol", 2, Use::labels},
         Row<&P::port>{"port", 3, Use::labels},
@@ -35,7 +35,7 @@ struct Table<api::ServicePort> {
 template <>
 struct Table<api::ServiceSpec> {
     using S = api::ServiceSpec;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::ports>{"ports", 1, Use::labels},
         Row<&S::selector>{"selector", 2},
         Row<&S::cluster_ip>{"clusterIP", 3, Use::labels},
@@ -58,7 +58,7 @@ struct Table<api::ServiceSpec> {
 
 template <>
 struct Table<api::ServiceStatus> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&api::ServiceStatus::load_balancer>{"loadBalancer", 1},
     };
 };
@@ -67,7 +67,7 @@ template <>
 struct KindTraits<Kind::service> {
     using Model = api::Service;
     using LabelObject = ServiceObject;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::spec>{"spec", 2, Use::labels},
         Row<&Model::status>{"status", 3},

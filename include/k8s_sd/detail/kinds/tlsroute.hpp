@@ -21,7 +21,7 @@ class TLSRouteObject;
 template <>
 struct Table<api::TLSRouteSpec> {
     using S = api::TLSRouteSpec;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::parent_refs>{"parentRefs", 0, Use::labels},
         Row<&S::hostnames>{"hostnames", 0, Use::labels},
     };
@@ -34,7 +34,7 @@ struct KindTraits<Kind::tlsroute> {
     static constexpr bool is_custom = true;
     // Before Gateway API 1.5.
     static constexpr std::string_view older_versions[]{"v1alpha3", "v1alpha2"};
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&Model::metadata>{"metadata", 0, Use::always},
         Row<&Model::spec>{"spec", 0, Use::labels},
         Row<&Model::status>{"status", 0, Use::labels},

@@ -11,7 +11,7 @@ namespace k8s_sd::inline v0::detail {
 template <>
 struct Table<api::LoadBalancerIngress> {
     using I = api::LoadBalancerIngress;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&I::ip>{"ip", 1},
         Row<&I::hostname>{"hostname", 2},
     };
@@ -19,7 +19,7 @@ struct Table<api::LoadBalancerIngress> {
 
 template <>
 struct Table<api::LoadBalancerStatus> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&api::LoadBalancerStatus::ingress>{"ingress", 1},
     };
 };

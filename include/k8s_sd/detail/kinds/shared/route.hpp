@@ -83,7 +83,7 @@ inline AcceptedParents accepted_parents(const std::vector<api::ParentReference>&
 template <>
 struct Table<api::ParentReference> {
     using P = api::ParentReference;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&P::group>{"group", 0, Use::labels},
         Row<&P::kind>{"kind", 0, Use::labels},
         Row<&P::namespace_>{"namespace", 0, Use::labels},
@@ -96,7 +96,7 @@ struct Table<api::ParentReference> {
 template <>
 struct Table<api::RouteCondition> {
     using C = api::RouteCondition;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&C::type>{"type", 0, Use::labels},
         Row<&C::status>{"status", 0, Use::labels},
         Row<&C::reason>{"reason"},
@@ -106,7 +106,7 @@ struct Table<api::RouteCondition> {
 template <>
 struct Table<api::RouteParentStatus> {
     using S = api::RouteParentStatus;
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&S::parent_ref>{"parentRef", 0, Use::labels},
         Row<&S::controller_name>{"controllerName"},
         Row<&S::conditions>{"conditions", 0, Use::labels},
@@ -115,7 +115,7 @@ struct Table<api::RouteParentStatus> {
 
 template <>
 struct Table<api::RouteStatus> {
-    static constexpr std::tuple rows{
+    static constexpr FieldRows rows{
         Row<&api::RouteStatus::parents>{"parents", 0, Use::labels},
     };
 };
