@@ -2,6 +2,7 @@
 #include "k8s_sd/status.hpp"
 #include "support/allocations.hpp"
 #include "support/contains.hpp"
+#include "support/effort.hpp"
 #include "support/job_host.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
@@ -488,7 +489,7 @@ struct Measured {
     }
     Measured(const std::string& head, const std::string& text) {
         DiscoveryConfig pods = Clusters::pods_of("endless");
-        pods.watch.max_object_bytes = std::size_t{1} << 20;
+        pods.watch.max_object_bytes = rounds(std::size_t{1} << 20);
         DiscoveryConfig services = pods;
         services.role = Role::service;
         run({pods, services}, [&](Clusters& c) {

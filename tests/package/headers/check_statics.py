@@ -54,13 +54,13 @@ def mistakes_in(relocations):
 
 def main():
     objdump, archives = sys.argv[1], sys.argv[2:]
-    mistakes = []
-    for archive in archives:
-        relocations = subprocess.run([objdump, "--reloc", "--demangle", archive], text=True,
-                                     capture_output=True, check=True).stdout
-        if "__cxa_atexit" not in relocations:
-            sys.exit(f"{archive} has no relocations that could be checked")
-        mistakes += mistakes_in(relocations)
+    relocations = "".join(
+        subprocess.run([objdump, "--reloc", "--demangle", archive], text=True,
+                       capture_output=True, check=True).stdout for archive in archives)
+    # Asio registers some in any build.
+    if "__cxa_atexit" not in relocations:
+        sys.exit("the archives have no relocations that could be checked")
+    mistakes = mistakes_in(relocations)
     for mistake in mistakes:
         print(mistake)
     sys.exit(1 if mistakes else 0)

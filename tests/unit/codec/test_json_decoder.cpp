@@ -46,7 +46,9 @@ std::string stream_of(Kind kind) {
 }
 
 /// Every split point of a long document would take minutes.
-std::size_t stride(const std::string& text) { return text.size() / 1200 + step_of(7); }
+std::size_t stride(const std::string& text) {
+    return text.size() / rounds(std::size_t{1200}) + step_of(7);
+}
 
 void check_all_splits(Document document, Kind kind, const std::string& text) {
     const Decoded whole = decode(document, kind, {text});

@@ -1,9 +1,11 @@
 #include "k8s_sd/scrape/target_builder.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/effort.hpp"
 #include "support/groups.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -17,6 +19,7 @@ using namespace k8s_sd;
 using namespace std::chrono_literals;
 using k8s_sd::test::config_error;
 using k8s_sd::test::make_group;
+using k8s_sd::test::rounds;
 
 namespace {
 
@@ -97,7 +100,7 @@ TEST_CASE("TargetBuilder: very many labels of a target and of its group take no 
     ScrapeConfig config = job();
     config.dialect = dialect;
     // Quadratic work would take a minute.
-    constexpr std::size_t count = 50'000;
+    constexpr std::size_t count = rounds(std::size_t{50'000});
     LabelMap own{{"__address__", "h:1"}};
     LabelMap group{{"__address__", "group:1"}};
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,5 +1,6 @@
 #include "k8s_sd/scrape/target_pool.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/effort.hpp"
 #include "support/groups.hpp"
 #include "support/strict_scraper.hpp"
 
@@ -20,6 +21,7 @@ using k8s_sd::test::change;
 using k8s_sd::test::config_error;
 using k8s_sd::test::full_diff;
 using k8s_sd::test::make_group;
+using k8s_sd::test::rounds;
 using Scraper = k8s_sd::test::StrictScraper;
 
 namespace {
@@ -231,7 +233,7 @@ TEST_CASE("TargetPool: very many equal targets cost no more than different ones"
     Scraper scraper;
     TargetPool pool(job(), scraper);
     // Quadratic work would take minutes.
-    constexpr int count = 100'000;
+    constexpr int count = rounds(100'000);
     std::vector<TargetGroupPtr> groups;
     for (int i = 0; i < count; ++i) {
         groups.push_back(
