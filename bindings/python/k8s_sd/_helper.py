@@ -61,10 +61,11 @@ class Helper:
             self._work.put(lambda: logger.log(level, "%s", line))
 
     def free_after(self, owner: Any, handle: int, log: Any) -> None:
-        """Frees a context after its owner, or at the end of the interpreter. The library calls
-        `log` until then."""
+        """Frees a context after its owner. The end of the interpreter only calls `owner.close()`,
+        because the program may have other threads that use it. The library calls `log` until
+        then."""
         finalizer = weakref.finalize(owner, self._free_soon, os.getpid(), handle, log)
-        finalizer.atexit = False  # _end() is in time
+        finalizer.atexit = False
         with self._changing:
             self._finalizers = [each for each in self._finalizers if each.alive] + [finalizer]
 
@@ -81,13 +82,19 @@ class Helper:
             except BaseException:  # of a handler of the program
                 sys.excepthook(*sys.exc_info())
 
+    def _close_all(self) -> None:
+        """In the thread that frees, so no context is freed meanwhile."""
+        for finalizer in self._finalizers:
+            # At the end a finalizer that is called does nothing, but peek() works.
+            if (alive := finalizer.peek()) and alive[2][0] == os.getpid():
+                alive[0].close()
+
     def _end(self) -> None:
         """Before the end of the interpreter, and of the handlers of logging."""
         self._ended = True
-        for finalizer in self._finalizers:
-            finalizer()
         if self._thread is not None:
-            # After the lines that the contexts log while they are freed.
+            self._work.put(self._close_all)
+            # After the lines that the contexts log while they are closed.
             self._work.put(lambda: self._work.put(None))
             self._thread.join()
 

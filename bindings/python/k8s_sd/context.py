@@ -6,6 +6,7 @@ import asyncio
 import ctypes
 import json
 import logging
+import math
 import select
 import time
 from collections.abc import Mapping
@@ -89,7 +90,7 @@ def _yaml(name: str, given: Optional[Yaml]) -> Optional[bytes]:
 def _milliseconds(seconds: float) -> int:
     if not isinstance(seconds, (int, float)) or not 0 <= seconds < 4_000_000:
         raise ConfigError("min_interval: must be a number of seconds from 0 to below 4000000")
-    return round(seconds * 1000)
+    return math.ceil(seconds * 1000)
 
 
 def _limit(changes: Optional[int]) -> int:
@@ -103,6 +104,8 @@ def _limit(changes: Optional[int]) -> int:
 def _number(watch: int) -> int:
     if not isinstance(watch, int):
         raise ConfigError(f"watch: must be the number of a watch, not {type(watch).__name__}")
+    if not 0 <= watch < 2**64:
+        raise NotFound(f"the context has no watch {watch}")
     return watch
 
 
@@ -250,6 +253,7 @@ class Context:
     async def __aiter__(self) -> AsyncIterator[Event]:
         loop = asyncio.get_running_loop()
         while not self._closed:
+            await asyncio.sleep(0)  # other tasks have their turn, however many events there are
             event = self._take()
             if event is not None:
                 yield event

@@ -75,6 +75,29 @@ with handler.lock:
 print("survived")
 """
 
+#: The first handler of the end is the last one that runs.
+AFTER_THE_END = """
+import atexit, logging
+def use():
+    try:
+        context.metrics()
+    except k8s_sd.Closed:
+        print("closed")
+    context.close()
+atexit.register(use)
+logging.getLogger("k8s_sd").addHandler(logging.NullHandler())
+# earlier
+import k8s_sd
+context = k8s_sd.Context()
+context.discover(role="pod", api_server="http://127.0.0.1:1")
+"""
+EARLIER_FINALIZER = """
+import weakref
+class Owner: pass
+owner = Owner()
+weakref.finalize(owner, len, "")
+"""
+
 
 def run_program(code, *arguments):
     return subprocess.run(
@@ -149,6 +172,29 @@ class Discovery(unittest.TestCase):
             server.pod("web-0", "10.0.0.1")
             self.assertEqual(asyncio.run(follow(server)), [{"pod/shop/web-0": ["10.0.0.1:80"]},
                                                            {"pod/shop/web-0": ["10.0.0.2:80"]}])
+
+    def test_other_tasks_have_their_turn_however_many_events_there_are(self):
+        async def count_turns():
+            turns = 0
+
+            async def other():
+                nonlocal turns
+                while True:
+                    turns += 1
+                    await asyncio.sleep(0)
+
+            task = asyncio.create_task(other())
+            taken = 0
+            async for _ in context:
+                taken += 1
+                if taken == 10:
+                    break
+            task.cancel()
+            return turns
+
+        with k8s_sd.Context() as context, \
+                unittest.mock.patch.object(context, "_take", lambda: object()):
+            self.assertGreaterEqual(asyncio.run(count_turns()), 9)
 
     def test_a_cancelled_task_leaves_the_stream_usable(self):
         async def cancel_and_go_on(server):
@@ -321,6 +367,14 @@ class Interface(unittest.TestCase):
             with self.assertRaisesRegex(k8s_sd.ConfigError, "from 1 to 4294967295, or None"):
                 k8s_sd.discover(role="pod", max_changes=changes)
 
+    def test_a_number_outside_64_bits_is_an_unknown_watch(self):
+        with k8s_sd.Context() as context:
+            watch = context.discover(role="pod", api_server=REFUSED)
+            for number in (watch + 2**64, -1, -2**64):
+                with self.assertRaises(k8s_sd.NotFound):
+                    context.cancel(number)
+            context.cancel(watch)
+
     def test_an_unknown_watch_is_an_error_of_the_package_and_a_key_error(self):
         with k8s_sd.Context() as context:
             for error in (k8s_sd.Error, KeyError):
@@ -451,22 +505,28 @@ class Interface(unittest.TestCase):
             helper.log(logger, logging.WARNING, "9")
             self.assertEqual(lines.get(timeout=60), "9")
 
-    def test_lines_of_contexts_that_the_end_frees_are_logged(self):
+    def test_lines_of_contexts_that_the_end_closes_are_logged(self):
         lines = queue.SimpleQueue()
         helper = _helper.Helper()
         helper.start()
 
         class Owner:
-            pass
+            def close(self):
+                helper.log(logging.getLogger("k8s_sd.the_end"), logging.WARNING, "ends")
 
         owner = Owner()
-        with handled(lambda record: lines.put(record.getMessage())), \
-                unittest.mock.patch.object(_helper, "library") as library:
-            library.k8s_sd_free = lambda _: helper.log(
-                logging.getLogger("k8s_sd.the_end"), logging.WARNING, "ends")
-            helper.free_after(owner, 1, None)
+        with handled(lambda record: lines.put(record.getMessage())):
+            helper.free_after(owner, 0, None)
             helper._end()
         self.assertEqual(lines.get_nowait(), "ends")
+
+    def test_the_end_of_the_interpreter_closes_contexts_and_leaves_them_valid(self):
+        # Python's own handler of the end runs before or after that of the package.
+        for name, earlier in (("before", ""), ("after", EARLIER_FINALIZER)):
+            with self.subTest(name):
+                result = run_program(AFTER_THE_END.replace("# earlier", earlier))
+                self.assertEqual((result.stdout, result.stderr, result.returncode),
+                                 ("closed\n", "", 0))
 
     def test_garbage_is_collected_in_any_thread(self):
         for name, code in (("of handlers", COLLECT_IN_HANDLER),
