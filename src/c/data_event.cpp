@@ -2,10 +2,22 @@
 
 #include "k8s_sd/detail/text/base64.hpp"
 
+#include <string>
+
 namespace k8s_sd_c {
 
 using k8s_sd::detail::cleanse;
 using k8s_sd::detail::CleansedBytes;
+
+namespace {
+
+/// Wipes a text at the end of its scope.
+struct Wiping {
+    std::string& text;
+    ~Wiping() { cleanse(text.data(), text.size()); }
+};
+
+}  // namespace
 
 std::size_t DataEvent::pairs(std::size_t, std::int64_t set, std::span<k8s_sd_pair> out) const {
     return object_ && set == K8S_SD_DATA ? copy_pairs(*object_, out) : 0;
@@ -47,9 +59,12 @@ std::size_t DataEvent::max_json_size() const {
 std::string_view DataEvent::json() {
     if (json_.empty()) {
         std::string text = make_json(max_json_size());
-        append(json_, text);
-        json_.push_back('\0');
-        cleanse(text.data(), text.size());
+        const Wiping wiping{text};
+        CleansedBytes ended;
+        ended.reserve(text.size() + 1);
+        append(ended, text);
+        ended.push_back('\0');
+        json_.swap(ended);  // whole, or not at all
     }
     return {json_.data(), json_.size() - 1};
 }
