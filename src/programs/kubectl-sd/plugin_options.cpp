@@ -5,6 +5,8 @@
 #include "cli/option_values.hpp"
 #include "cli/server_options.hpp"
 
+#include <boost/asio/ip/address.hpp>
+#include <boost/system/error_code.hpp>
 #include <algorithm>
 #include <utility>
 
@@ -84,6 +86,17 @@ cli::CommandLine targets_command(Question& q) {
     return line;
 }
 
+namespace {
+
+/// With a port, or of IPv6, it has a colon, which no name has.
+bool is_address(const std::string& text) {
+    boost::system::error_code ec;
+    boost::asio::ip::make_address(text, ec);
+    return !ec || text.find(':') != std::string::npos;
+}
+
+}  // namespace
+
 std::string object_name(const Question& q) {
     if (q.words.empty() || q.words.size() > 2) {
         throw UsageError("needs one object, such as web-1 or pod/web-1");
@@ -91,8 +104,8 @@ std::string object_name(const Question& q) {
     std::string name = q.words.front();
     if (q.words.size() == 2) name += "/" + q.words.back();
     const auto slashes = std::count(name.begin(), name.end(), '/');
-    const bool is_address = name.find(':') != std::string::npos;
-    if (q.ns.empty() || is_address || slashes > 1) return name;
+    const bool has_namespace = slashes > 1 || name.starts_with(q.ns + "/");
+    if (q.ns.empty() || has_namespace || is_address(name)) return name;
     // Nodes have no namespace.
     for (const char* kind : {"node/", "nodes/", "no/"}) {
         if (name.starts_with(kind)) return name;
@@ -102,12 +115,31 @@ std::string object_name(const Question& q) {
     return name.substr(0, slash) + "/" + q.ns + name.substr(slash);
 }
 
+namespace {
+
+/// Whether there are options for a cluster. A running k8s-sd has clusters of its own; its client
+/// knows four of the options for servers.
+bool asks_cluster(const Question& q) {
+    k8s_sd::DiscoveryConfig others = q.discovery.server;
+    others.api_server.tls.ca_file.clear();
+    others.api_server.tls.cert_file.clear();
+    others.api_server.tls.key_file.clear();
+    others.api_server.auth.bearer_token_file.clear();
+    const bool names = others.api_server.http_version != k8s_sd::HttpVersion::automatic ||
+                       cli::names_server(others);
+    return names || q.discovery.sim || !q.discovery.clusters.contexts.empty() ||
+           q.discovery.clusters.several();
+}
+
+}  // namespace
+
 void check_origin(const Question& q) {
     const int origins = int(!q.discovery.config_file.empty()) + int(!q.config_map.name.empty()) +
                         int(!q.from.empty());
-    if (!q.from.empty() && q.discovery.clusters.several()) {
-        throw UsageError("--from: the running k8s-sd has clusters of its own; leave out --context "
-                         "and --all-contexts");
+    if (!q.from.empty() && asks_cluster(q)) {
+        throw UsageError("--from: the running k8s-sd has clusters of its own; of the options for "
+                         "servers and credentials it takes --token-file, --ca-file, --client-cert "
+                         "and --client-key only; leave out --context and --sim, too");
     }
     if (origins == 1) return;
     if (origins > 1) {

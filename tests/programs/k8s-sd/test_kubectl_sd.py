@@ -290,7 +290,8 @@ class Plugin(unittest.TestCase):
 
     def test_a_dropped_pod_is_explained_for_each_job(self):
         for words in (("pod/shop/orders-db-0",), ("orders-db-0", "-n", "shop"),
-                      ("pod", "orders-db-0", "--namespace=shop"), ("orders-db-0",)):
+                      ("pod", "orders-db-0", "--namespace=shop"), ("orders-db-0",),
+                      ("shop/orders-db-0", "-n", "shop")):
             with self.subTest(words=words):
                 heading, pods, nodes = map(columns, self.ask("why", *words).stdout.splitlines())
                 self.assertEqual(heading, ["JOB", "OBJECT", "TARGET", "SCRAPED", "REASON"])
@@ -299,6 +300,13 @@ class Plugin(unittest.TestCase):
                 self.assertEqual(pods[3:], ["no", RULE])
                 self.assertEqual(nodes[:4], ["nodes", "<none>", "<none>", "no"])
                 self.assertRegex(nodes[4], "^looks at nodes")
+
+    def test_an_address_is_in_no_namespace(self):
+        pods = columns(self.ask("why", "orders-db-0").stdout.splitlines()[1])
+        address = pods[2].removesuffix(":5432")
+        for words in ((address,), (address, "-n", "shop"), (pods[2], "-n", "shop")):
+            with self.subTest(words=words):
+                self.assertEqual(columns(self.ask("why", *words).stdout.splitlines()[1]), pods)
 
     def test_dropped_pods_services_and_ingresses_are_explained(self):
         for source, *wanted in DROPPED:
@@ -451,7 +459,12 @@ scrape_configs:
                                 (("why", "a", "-o", "xml", "--config", __file__), "--output"),
                                 (("why", "a", "--configmap", "x"), "must be NAMESPACE/NAME"),
                                 (("targets", "--config", __file__, "--from", "http://a"),
-                                 "only one of them")):
+                                 "only one of them"),
+                                *((("targets", "--from", "http://a", *more),
+                                   "--from: the running k8s-sd has clusters of its own")
+                                  for more in (("--sim",), ("--context", "a"),
+                                               ("--insecure-skip-tls-verify",),
+                                               ("--username", "u"), ("--header", "a: b")))):
             result = run("kubectl-sd", *arguments)
             self.assertEqual(result.returncode, 2)
             self.assertIn(text, result.stderr)
