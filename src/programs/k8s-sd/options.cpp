@@ -25,6 +25,15 @@ std::size_t bytes_of_memory(Text text) {
     return cli::number(text, min, max, "1048576 to 1099511627776");
 }
 
+/// Requests are compared without the port of their host.
+std::string host_name(Text text) {
+    if (text.empty() || text.find_first_of(":/ \t") != std::string::npos) {
+        throw UsageError("must be a name without a port, such as k8s-sd.example.org; addresses are "
+                         "always permitted");
+    }
+    return text;
+}
+
 cli::Section config_options(Options& o) {
     return {
         "Jobs of a file",
@@ -205,7 +214,7 @@ cli::Section access_options(Options& o) {
              {"--allow-host", "NAME",
               "permitted host name in requests, besides addresses and localhost; repeatable; by "
               "default all names, unless the server listens on localhost only",
-              [&](Text v) { o.access.hosts.push_back(v); }}}};
+              [&](Text v) { o.access.hosts.push_back(host_name(v)); }}}};
 }
 
 cli::Section push_options(Options& o) {

@@ -530,6 +530,7 @@ class CommandLine(unittest.TestCase):
             ("--config", "/nonexistent/p.yml"): "/nonexistent/p.yml: cannot be read: No such file",
             ("--sim", "--threads", "0"): "--threads: ",
             ("--sim", "--check"): "--check: needs --config FILE",
+            ("--sim", "--allow-host", "k8s-sd:80"): "--allow-host: must be a name without a port",
             ("--sim", "--role", "pod", "--namespace", "Shop_1"): "is not a name of a namespace",
             ("--sim", "--snapshot-dir", __file__): "--snapshot-dir: " + __file__ + ": is not a dir",
             ("--sim", "--snapshot-dir", "/proc/none/x"): "--snapshot-dir: /proc/none/x: No such",
