@@ -53,9 +53,9 @@ class Followed {
 TEST_CASE("FollowedList: a file that others remove or change is written again") {
     Followed followed;
     const auto unchanged = [&] {
-        return followed.list->use({304, "\"a\"", ""}, milliseconds(60'000));
+        return followed.list->use({304, "\"a\"", "", true, milliseconds(60'000)});
     };
-    followed.list->use({200, "\"a\"", "[]"}, milliseconds(1));
+    followed.list->use({200, "\"a\"", "[]"});
     unchanged();
     CHECK(followed.list->tag() == "\"a\"");
     for (const bool removed : {true, false}) {
@@ -66,7 +66,7 @@ TEST_CASE("FollowedList: a file that others remove or change is written again") 
         }
         CHECK(unchanged() == milliseconds(0));
         CHECK(followed.list->tag().empty());
-        CHECK(followed.list->use({200, "\"a\"", "[]"}, milliseconds(1)) == milliseconds(250));
+        CHECK(followed.list->use({200, "\"a\"", "[]"}) == milliseconds(250));
         CHECK(followed.file() == "[]");
         CHECK(followed.list->tag() == "\"a\"");
     }
@@ -75,29 +75,36 @@ TEST_CASE("FollowedList: a file that others remove or change is written again") 
 
 TEST_CASE("FollowedList: what is new is written, and the next change is waited for soon") {
     Followed followed;
-    CHECK(followed.list->use({200, "\"a\"", "[]"}, milliseconds(1)) == milliseconds(250));
+    CHECK(followed.list->use({200, "\"a\"", "[]"}) == milliseconds(250));
     CHECK(followed.list->tag() == "\"a\"");
     CHECK(followed.file() == "[]");
-    CHECK(followed.list->use({200, "\"b\"", R"([{"targets":["%{X}"]}])"}, milliseconds(1)) ==
+    CHECK(followed.list->use({200, "\"b\"", R"([{"targets":["%{X}"]}])", true}) ==
           milliseconds(250));
     CHECK(followed.file() == R"([{"targets":["\u0025{X}"]}])");
-    CHECK(followed.list->use({304, "\"b\"", ""}, milliseconds(60'000)) == milliseconds(0));
+    CHECK(followed.list->use({304, "\"b\"", "", true, milliseconds(60'000)}) == milliseconds(0));
     CHECK(followed.received.empty());
 }
 
 TEST_CASE("FollowedList: a server that does not wait is asked at an interval") {
     Followed followed;
-    followed.list->use({200, "", "[]"}, milliseconds(1));
-    CHECK(followed.list->use({200, "", "[]"}, milliseconds(1)) == milliseconds(7'000));
-    followed.list->use({200, "\"a\"", "[ ]"}, milliseconds(1));
-    CHECK(followed.list->use({304, "\"a\"", ""}, milliseconds(1)) == milliseconds(7'000));
+    // Without a tag, also if the bytes differ each time.
+    CHECK(followed.list->use({200, "", "[]"}) == milliseconds(7'000));
+    CHECK(followed.list->use({200, "", "[]"}) == milliseconds(7'000));
+    CHECK(followed.list->use({200, "", "[  ]"}) == milliseconds(7'000));
+    // With a tag, but without long polls, however long a response takes.
+    followed.list->use({200, "\"a\"", "[ ]"});
+    for (const auto took : {milliseconds(1), milliseconds(1'050)}) {
+        CHECK(followed.list->use({304, "\"a\"", "", false, took}) == milliseconds(7'000));
+    }
+    CHECK(followed.list->use({304, "\"a\"", "", true, milliseconds(1)}) == milliseconds(7'000));
+    CHECK(followed.list->use({200, "\"b\"", "[]"}) == milliseconds(7'000));
 }
 
 TEST_CASE("FollowedList: an invalid list leaves the file, and is reported once") {
     Followed followed;
-    followed.list->use({200, "\"a\"", "[]"}, milliseconds(1));
+    followed.list->use({200, "\"a\"", "[]"});
     const auto fail = [&](unsigned status, const std::string& body) {
-        const milliseconds pause = followed.list->use({status, "\"x\"", body}, milliseconds(1));
+        const milliseconds pause = followed.list->use({status, "\"x\"", body});
         CHECK(pause >= milliseconds(500));
         CHECK(followed.file() == "[]");
         CHECK(followed.list->tag() == "\"a\"");
@@ -114,24 +121,24 @@ TEST_CASE("FollowedList: an invalid list leaves the file, and is reported once")
     CHECK(followed.received.size() == 3);
     CHECK(followed.list->fail("end of stream") >= milliseconds(500));
     CHECK(followed.received.size() == 4);
-    followed.list->use({304, "\"a\"", ""}, milliseconds(1));
+    followed.list->use({304, "\"a\"", ""});
     fail(503, "not yet");
     CHECK(followed.received.size() == 5);
 }
 
 TEST_CASE("FollowedList: 304 for a list that is not there is a failure") {
     Followed followed;
-    CHECK(followed.list->use({304, "\"a\"", ""}, milliseconds(5'000)) >= milliseconds(500));
+    CHECK(followed.list->use({304, "\"a\"", ""}) >= milliseconds(500));
     CHECK(followed.received.size() == 1);
 }
 
 TEST_CASE("FollowedList: what could not be written is asked for again") {
     Followed followed;
     fs::create_directory(followed.path / "pods.json");
-    CHECK(followed.list->use({200, "\"a\"", "[]"}, milliseconds(1)) >= milliseconds(500));
+    CHECK(followed.list->use({200, "\"a\"", "[]"}) >= milliseconds(500));
     CHECK(followed.list->tag().empty());
     fs::remove(followed.path / "pods.json");
-    followed.list->use({200, "\"a\"", "[]"}, milliseconds(1));
+    followed.list->use({200, "\"a\"", "[]"});
     CHECK(followed.file() == "[]");
     CHECK(followed.list->tag() == "\"a\"");
 }

@@ -39,12 +39,12 @@ FollowedList::FollowedList(const TargetFolder& folder, const ListSource& source,
       file_(folder, source.name, std::move(complain), metrics),
       backoff_(std::random_device()()) {}
 
-Milliseconds FollowedList::use(ListReply reply, Milliseconds took) {
-    // A 304 without delay comes from a server without long polls.
+Milliseconds FollowedList::use(ListReply reply) {
+    // A 304 without delay comes from a server without long polls, whatever it says.
     constexpr Milliseconds has_waited{1'000};
     if (reply.status == 304 && !tag_.empty()) {
         if (!file_.intact()) return ask_for_all();
-        return good(took >= has_waited ? Milliseconds(0) : interval_);
+        return good(reply.waited && reply.took >= has_waited ? Milliseconds(0) : interval_);
     }
     if (reply.status != 200) {
         return fail("status " + std::to_string(reply.status) + ": " + first_line(reply.body));
@@ -60,13 +60,16 @@ Milliseconds FollowedList::ask_for_all() {
     return good(Milliseconds(0));
 }
 
+/// A server is asked again soon only if the next request is a long poll: if the last one was, or
+/// could not be, without a tag.
 Milliseconds FollowedList::write(ListReply reply) {
+    const bool next_waits = !reply.tag.empty() && (reply.waited || tag_.empty());
     const std::size_t hash = std::hash<std::string>()(reply.body);
     const bool same = std::exchange(hash_, hash) == hash;
     const Milliseconds pause = file_.write(for_files(std::move(reply.body)));
     if (!file_.good()) return pause;
     tag_ = std::move(reply.tag);
-    return good(same ? std::max(pause, interval_) : pause);
+    return good(same || !next_waits ? std::max(pause, interval_) : pause);
 }
 
 Milliseconds FollowedList::good(Milliseconds pause) {
@@ -88,16 +91,13 @@ asio::awaitable<void> follow(asio::any_io_executor executor, ListClient& client,
     for (;;) {
         ListReply reply;
         std::string problem;
-        const auto begun = std::chrono::steady_clock::now();
         try {
             co_await client.get(list.tag(), reply);
         } catch (const std::exception& e) {
             problem = k8s_sd::in_words(e);
         }
-        const auto took =
-            std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - begun);
         const Milliseconds pause =
-            problem.empty() ? list.use(std::move(reply), took) : list.fail(problem);
+            problem.empty() ? list.use(std::move(reply)) : list.fail(problem);
         timer.expires_after(pause);
         co_await timer.async_wait(asio::use_awaitable);
     }

@@ -26,9 +26,8 @@ class FollowedList {
 
     /// The tag of the list in the file; empty: none.
     const std::string& tag() const noexcept { return tag_; }
-    /// \param took  the duration of the request
     /// \returns the delay before the next request
-    Milliseconds use(ListReply, Milliseconds took);
+    Milliseconds use(ListReply);
     /// No response.
     Milliseconds fail(const std::string& problem);
 

@@ -230,6 +230,7 @@ asio::awaitable<void> ListClient::get(const std::string& tag, ListReply& reply) 
 }
 
 asio::awaitable<void> ListClient::get_once(const std::string& tag, ListReply& reply) {
+    const auto begun = std::chrono::steady_clock::now();
     const Request request = request_for(source_, options_, tag);
     Parser parser;
     parser.header_limit(head_bytes);
@@ -245,6 +246,9 @@ asio::awaitable<void> ListClient::get_once(const std::string& tag, ListReply& re
     beast::http::response<beast::http::string_body>& response = parser.get();
     reply.status = response.result_int();
     reply.tag = std::string(response[beast::http::field::etag]);
+    reply.waited = response.find(beast::http::field::preference_applied) != response.end();
+    reply.took = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - begun);
     reply.body = std::move(response.body());
 }
 

@@ -31,6 +31,9 @@ struct ListReply {
     unsigned status = 0;
     std::string tag{};
     std::string body{};
+    bool waited =
+        false;  ///< the request was a long poll, and the server says that it supports them
+    std::chrono::milliseconds took{};
 };
 
 /// Requests one URL repeatedly, on a persistent connection. Everything has a time limit, and can be
