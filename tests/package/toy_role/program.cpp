@@ -12,6 +12,7 @@
 #include "k8s_sd/detail/codec/protobuf/protobuf_decoder.ipp"
 #include "k8s_sd/detail/codec/protobuf/protobuf_envelope.ipp"
 #include "k8s_sd/detail/codec/protobuf/protobuf_projector.ipp"
+#include "k8s_sd/detail/kinds/field_mask.ipp"
 #include "k8s_sd/detail/kinds/generate.hpp"
 #include "k8s_sd/detail/kinds/generic.ipp"
 #include "k8s_sd/detail/kinds/object_maker.ipp"

@@ -67,11 +67,13 @@ TEST_CASE("Object: a pod's labels are those that its targets share") {
 
 TEST_CASE("Object: a node has the labels of its one target, without a namespace") {
     World world;
-    world.add(Kind::node, R"({"metadata":{"name":"n","labels":{"l":"v"}},
+    world.add(Kind::node, R"({"metadata":{"name":"n","labels":{"l":"v"},"annotations":{"a":"w"}},
         "status":{"addresses":[{"type":"InternalIP","address":"1.1.1.1"}]}})");
-    LabelMap own = world.object(Kind::node, "", "n").labels();
+    const Object& node = world.object(Kind::node, "", "n");
+    LabelMap own = node.labels();
     std::erase_if(own, [](const auto& label) { return label.second.empty(); });
     CHECK(own == world.targets(Role::node, "", "n").at(0));
+    CHECK(node.metadata_labels().to_map() == labels({{"~node_name", "n"}}) + metadata("node"));
 }
 
 TEST_CASE("Object: of a namespace only the metadata reaches labels, of an owner nothing") {

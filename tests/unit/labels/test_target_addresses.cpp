@@ -48,9 +48,9 @@ class RandomTargets {
 };
 
 TargetGroupPtr make_in_parts(const PlainTargets& targets, RandomTargets& random,
-                             std::uint64_t share_key = 0) {
+                             std::uint64_t share_key = 0, std::string_view prefix = "endpoints/") {
     detail::GroupBuilder builder;
-    builder.begin("endpoints/", "ns", "e", targets.size(), nullptr, share_key);
+    builder.begin(prefix, "ns", "e", targets.size(), nullptr, share_key);
     for (std::size_t i = 0; i < targets.size();) {
         builder.begin_part(1);
         const std::size_t end = i + 1 + random.below(targets.size() - i);
@@ -114,6 +114,20 @@ TEST_CASE("TargetGroup: a key for shares changes nothing else, in groups with pa
         CHECK(in_parts->source() == "endpoints/ns/e");
         CHECK(in_parts->share_key() == key);
         check_reads_like(*in_parts, targets);
+    }
+}
+
+TEST_CASE("TargetGroup: a group in parts reads the same with ends of 32 bits") {
+    RandomTargets random;
+    const std::string prefix(70'000, 's');
+    for (std::uint64_t round = 0; round < 100; ++round) {
+        const PlainTargets targets = random.draw();
+        const std::uint64_t key = round % 2 << 32U;
+        const TargetGroupPtr group = make_in_parts(targets, random, key, prefix);
+        CHECK(group->source() == prefix + "ns/e");
+        CHECK(group->share_key() == key);
+        check_reads_like(*group, targets);
+        CHECK(*group == *make_in_parts(targets, random, key, prefix));
     }
 }
 
