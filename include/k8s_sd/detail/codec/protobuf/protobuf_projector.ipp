@@ -3,18 +3,70 @@
 
 #include <protozero/exception.hpp>
 #include <protozero/pbf_reader.hpp>
+#include <protozero/types.hpp>
+#include <protozero/varint.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
-class ProtobufProjector::Reader : public protozero::pbf_reader {
+/// Reads a message field by field. Nearly all tags and lengths have one byte, and are read here;
+/// protozero reads the others. Throws exceptions of protozero for what is not protobuf.
+class ProtobufProjector::Reader {
  public:
-    explicit Reader(std::string_view message) : pbf_reader(message.data(), message.size()) {}
-    std::string_view view() {
-        const protozero::data_view bytes = get_view();
-        return {bytes.data(), bytes.size()};
+    using WireType = protozero::pbf_wire_type;
+
+    explicit Reader(std::string_view message) noexcept
+        : next_(message.data()), end_(message.data() + message.size()) {}
+
+    /// Reads the tag of the next field; its value must be read or skipped then.
+    /// \returns false at the end of the message
+    bool next() {
+        if (next_ == end_) return false;
+        const auto tag = static_cast<std::uint32_t>(integer());
+        number_ = tag >> 3U;
+        type_ = static_cast<WireType>(tag & 7U);
+        const bool reserved = number_ >= 19'000 && number_ <= 19'999;
+        if (number_ == 0 || reserved) throw protozero::invalid_tag_exception();
+        return true;
     }
+    std::uint32_t number() const noexcept { return number_; }
+    bool is(WireType type) const noexcept { return type_ == type; }
+
+    std::uint64_t integer() {
+        if (next_ != end_ && static_cast<unsigned char>(*next_) < 0x80) {
+            return static_cast<unsigned char>(*next_++);
+        }
+        return protozero::decode_varint(&next_, end_);
+    }
+    std::string_view view() {
+        const std::uint64_t size = integer();
+        return {advance(size), static_cast<std::size_t>(size)};
+    }
+    void skip() {
+        switch (type_) {
+            case WireType::varint: return protozero::skip_varint(&next_, end_);
+            case WireType::length_delimited: advance(integer()); return;
+            case WireType::fixed64: advance(8); return;
+            case WireType::fixed32: advance(4); return;
+            default: throw protozero::unknown_pbf_wire_type_exception();
+        }
+    }
+
+ private:
+    /// \returns where it was
+    const char* advance(std::uint64_t size) {
+        if (size > static_cast<std::uint64_t>(end_ - next_))
+            throw protozero::end_of_buffer_exception();
+        return std::exchange(next_, next_ + size);
+    }
+
+    const char* next_;
+    const char* const end_;
+    std::uint32_t number_ = 0;
+    WireType type_ = WireType::unknown;
 };
 
 namespace {
@@ -51,7 +103,7 @@ void ProtobufProjector::read_message(const Frame& frame, void* context, std::str
     Reader reader(message);
     try {
         while (reader.next()) {
-            const Projection* const member = frame.node.member_in(reader.tag());
+            const Projection* const member = frame.node.member_in(reader.number());
             member != nullptr ? read_value(frame, *member, context, reader) : reader.skip();
         }
     } catch (const protozero::exception& error) {
@@ -62,7 +114,7 @@ void ProtobufProjector::read_message(const Frame& frame, void* context, std::str
 void ProtobufProjector::read_value(const Frame& frame, const Projection& member, void* context,
                                    Reader& reader) {
     using Type = Projection::Type;
-    if (reader.wire_type() != wire_type_of(member)) {
+    if (!reader.is(wire_type_of(member))) {
         reader.skip();
         return note_problem(frame, &member, "a field of another type");
     }
@@ -72,8 +124,9 @@ void ProtobufProjector::read_value(const Frame& frame, const Projection& member,
         case Type::array: return read_element(frame, member, context, reader.view());
         case Type::map: return read_pair(frame, member, context, reader.view());
         case Type::text: return member.set_text(context, keep(reader.view()));
-        case Type::number: return read_number(frame, member, context, reader.get_int64());
-        case Type::boolean: return member.set_boolean(context, reader.get_uint64() != 0);
+        case Type::number:
+            return read_number(frame, member, context, static_cast<std::int64_t>(reader.integer()));
+        case Type::boolean: return member.set_boolean(context, reader.integer() != 0);
         case Type::raw: return reader.skip();  // exists only in JSON
         case Type::presence: has_presence_ = true; return reader.skip();
     }
@@ -94,13 +147,13 @@ void ProtobufProjector::read_pair(const Frame& frame, const Projection& member, 
     std::string_view value;
     Reader reader(entry);
     while (reader.next()) {
-        const bool is_text = reader.wire_type() == WireType::length_delimited;
-        if (is_text && reader.tag() == 1) {
+        const bool is_text = reader.is(WireType::length_delimited);
+        if (is_text && reader.number() == 1) {
             key = reader.view();
-        } else if (is_text && reader.tag() == 2) {
+        } else if (is_text && reader.number() == 2) {
             value = reader.view();
         } else {
-            if (reader.tag() <= 2) note_problem(frame, &member, "a field of another type");
+            if (reader.number() <= 2) note_problem(frame, &member, "a field of another type");
             reader.skip();
         }
     }
