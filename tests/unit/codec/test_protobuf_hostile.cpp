@@ -4,6 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdint>
 #include <random>
 #include <string>
 #include <vector>
@@ -101,13 +102,17 @@ TEST_CASE("ProtobufDecoder: what is no message makes its object bad and no other
              std::string("\x52\xFF"),                    // half a length
              std::string("\x52\x05short").substr(0, 4),  // longer than the remaining bytes
              std::string("\x52\xFF\xFF\xFF\xFF\x0F"),    // nearly four gigabytes
-             std::string("\x52") + endless,              // a length without an end
-             endless,                                    // a tag without an end
-             std::string(1, '\0'),                       // the number 0
-             std::string("\x53\x54", 2),                 // groups, an obsolete wire type
-             std::string("\x56"), std::string("\x57"),   // types that do not exist
-             std::string("\x51\x01\x02"),                // half a number of fixed size
-             std::string("\x58"),                        // a missing number
+             // a length whose lower 32 bits would do
+             std::string("\x52") + Message().integer((std::uint64_t{1} << 32U) + 3).bytes + "abc",
+             std::string("\x52") + endless,     // a length without an end
+             endless,                           // a tag without an end
+             std::string(1, '\0'),              // the number 0
+             Message().text(19'000, "").bytes,  // reserved numbers
+             Message().text(19'999, "").bytes,
+             std::string("\x53\x54", 2),                // groups, an obsolete wire type
+             std::string("\x56"), std::string("\x57"),  // types that do not exist
+             std::string("\x51\x01\x02"),               // half a number of fixed size
+             std::string("\x58"),                       // a missing number
          }) {
         CAPTURE(spec.size(), static_cast<unsigned char>(spec[0]));
         CHECK_THAT(between_neighbours(Kind::pod, pod_with(Message().raw(spec))),
