@@ -60,6 +60,27 @@ cli::CommandLine command(Question& q, std::string name, std::string about) {
             .on_signal = cli::CommandLine::OnSignal::fail};
 }
 
+/// With a port, or of IPv6, it has a colon, which no name has.
+bool is_address(const std::string& text) {
+    boost::system::error_code ec;
+    boost::asio::ip::make_address(text, ec);
+    return !ec || text.find(':') != std::string::npos;
+}
+
+/// Whether there are options for a cluster. A running k8s-sd has clusters of its own; its client
+/// knows four of the options for servers.
+bool asks_cluster(const Question& q) {
+    k8s_sd::DiscoveryConfig others = q.discovery.server;
+    others.api_server.tls.ca_file.clear();
+    others.api_server.tls.cert_file.clear();
+    others.api_server.tls.key_file.clear();
+    others.api_server.auth.bearer_token_file.clear();
+    const bool names = others.api_server.http_version != k8s_sd::HttpVersion::automatic ||
+                       cli::names_server(others);
+    return names || q.discovery.sim || !q.discovery.clusters.contexts.empty() ||
+           q.discovery.clusters.several();
+}
+
 }  // namespace
 
 cli::CommandLine why_command(Question& q) {
@@ -86,17 +107,6 @@ cli::CommandLine targets_command(Question& q) {
     return line;
 }
 
-namespace {
-
-/// With a port, or of IPv6, it has a colon, which no name has.
-bool is_address(const std::string& text) {
-    boost::system::error_code ec;
-    boost::asio::ip::make_address(text, ec);
-    return !ec || text.find(':') != std::string::npos;
-}
-
-}  // namespace
-
 std::string object_name(const Question& q) {
     if (q.words.empty() || q.words.size() > 2) {
         throw UsageError("needs one object, such as web-1 or pod/web-1");
@@ -114,24 +124,6 @@ std::string object_name(const Question& q) {
     if (slash == std::string::npos) return q.ns + "/" + name;
     return name.substr(0, slash) + "/" + q.ns + name.substr(slash);
 }
-
-namespace {
-
-/// Whether there are options for a cluster. A running k8s-sd has clusters of its own; its client
-/// knows four of the options for servers.
-bool asks_cluster(const Question& q) {
-    k8s_sd::DiscoveryConfig others = q.discovery.server;
-    others.api_server.tls.ca_file.clear();
-    others.api_server.tls.cert_file.clear();
-    others.api_server.tls.key_file.clear();
-    others.api_server.auth.bearer_token_file.clear();
-    const bool names = others.api_server.http_version != k8s_sd::HttpVersion::automatic ||
-                       cli::names_server(others);
-    return names || q.discovery.sim || !q.discovery.clusters.contexts.empty() ||
-           q.discovery.clusters.several();
-}
-
-}  // namespace
 
 void check_origin(const Question& q) {
     const int origins = int(!q.discovery.config_file.empty()) + int(!q.config_map.name.empty()) +

@@ -31,9 +31,8 @@ struct ListReply {
     unsigned status = 0;
     std::string tag{};
     std::string body{};
-    bool waited =
-        false;  ///< the request was a long poll, and the server says that it supports them
-    std::chrono::milliseconds took{};
+    bool waited = false;               ///< the server says that this is the answer of a long poll
+    std::chrono::milliseconds took{};  ///< from the request to the whole answer
 };
 
 /// Requests one URL repeatedly, on a persistent connection. Everything has a time limit, and can be
