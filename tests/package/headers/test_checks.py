@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every check of this directory detects a deliberate mistake.
 
-usage: test_checks.py PROJECT_DIRECTORY
+usage: test_checks.py PROJECT_DIRECTORY COMPILER
 """
 import contextlib
 import io
@@ -11,14 +11,15 @@ import tempfile
 import unittest
 import unittest.mock
 
-import chain_headers
 import check_dependencies
 import check_dialects
+import check_headers
 import check_house
 import check_label_names
 import check_statics
 
 PROJECT = sys.argv.pop(1)
+COMPILER = sys.argv.pop(1)
 
 
 class StaticsTest(unittest.TestCase):
@@ -179,10 +180,52 @@ class HouseTest(unittest.TestCase):
         self.assertEqual(check_house.members_of(block), 5)
 
 
+def write_headers(folder, texts):
+    for name, text in texts.items():
+        pathlib.Path(folder, name + ".hpp").write_text(f"#pragma once\n{text}\n", encoding="utf-8")
+
+
+class HeaderTest(unittest.TestCase):
+    USERS = {f"user{n}": '#include "text.hpp"\ninline Text f();\n' for n in range(9)}
+    TEXT = "#include <string>\nusing Text = std::string;"
+
+    def messages(self, **texts):
+        with tempfile.TemporaryDirectory() as folder, \
+                unittest.mock.patch.object(check_headers, "ROOT", pathlib.Path(folder)):
+            write_headers(folder, texts)
+            messages, count = check_headers.check([COMPILER, "-Wall", "-Werror", f"-I{folder}"])
+        self.assertEqual(count, len(texts))
+        return messages
+
+    def expect(self, said, **texts):
+        messages = self.messages(**self.USERS, **texts)
+        self.assertEqual(len(messages), 1)
+        self.assertIn(said, messages[0])
+
+    def test_headers_that_compile_alone_are_fine(self):
+        self.assertEqual(self.messages(**self.USERS, text=self.TEXT), [])
+
+    def test_a_header_that_needs_another_one_in_front_is_found(self):
+        self.expect("alone.hpp", text=self.TEXT, alone="inline Text f();")
+        self.expect("alone.hpp", text=self.TEXT, alone="std::string f();")
+
+    def test_a_warning_is_found(self):
+        self.expect("unused-variable", text=self.TEXT, warned="inline void f() { int unused; }")
+
+    def test_a_mistake_in_a_header_that_many_include_is_found(self):
+        self.expect("text.hpp", text="using Text = std::string;")
+
+    def test_a_header_that_many_include_is_precompiled(self):
+        included = {"a": set(), "b": {"a"}, "c": {"a", "boost/x"}, "d": {"a", "c", "boost/x"},
+                    "e": {"a", "c", "boost/x"}}
+        self.assertEqual(check_headers.bases(included, included),
+                         {"a": None, "b": "a", "c": "a", "d": "c", "e": "c"})
+
+
 class ChainTest(unittest.TestCase):
     def chains(self, **texts):
-        direct = {name: list(chain_headers.includes_of(text)) for name, text in texts.items()}
-        return chain_headers.chains(list(texts), direct)
+        direct = {name: list(check_headers.includes_of(text)) for name, text in texts.items()}
+        return check_headers.chains(list(texts), check_headers.closures(direct))
 
     def test_a_header_precedes_one_that_includes_it(self):
         self.assertEqual(self.chains(a="", b='#include "a"\n', c="#include <b>\n"),
@@ -216,6 +259,14 @@ class DependencyTest(unittest.TestCase):
     def test_a_decision_that_brings_asio_is_found(self):
         header = "k8s_sd/detail/watch/watch_machine.hpp"
         self.expect(header, "boost/asio/post.hpp", [f"{header} must not bring boost/asio"])
+
+    def test_what_a_header_includes_is_known_though_the_compiler_skips_it_the_second_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            write_headers(folder, {"a": '#include "b.hpp"', "b": '#include "c.hpp"', "c": "",
+                                   "d": '#include "b.hpp"\n#if 0\n#include "e.hpp"\n#endif'})
+            found = check_dependencies.includes([COMPILER], folder, ["a.hpp", "d.hpp"])
+        direct = {pathlib.Path(name).name: names for name, names in found.items()}
+        self.assertEqual(check_dependencies.closure("d.hpp", direct), {"b.hpp", "c.hpp"})
 
     def test_an_entry_without_a_file_is_found(self):
         headers = [f"k8s_sd/detail/{entry}{'x' if entry.endswith('/') else ''}.hpp"

@@ -104,11 +104,13 @@ void AllocationCount::count() {
             self->on_counted(complete ? std::optional(std::move(*counts)) : self->last_);
         });
     };
+    // The clock by which jobs forget unused lists: a list is made once for all counts.
+    const Listing::TimePoint now = allocator_.options().clock->now();
     walk(
         jobs_named(jobs_),
-        [counts, view](const std::string& job, JobTargets& targets) {
+        [counts, view, now](const std::string& job, JobTargets& targets) {
             try {
-                count_allocation(*counts, job, targets, view, std::chrono::steady_clock::now());
+                count_allocation(*counts, job, targets, view, now);
             } catch (const LimitReached&) {
                 // Readers get the error themselves.
             }
