@@ -55,9 +55,10 @@ struct Given {
     std::vector<GivenOption> options;
     std::vector<std::string> positional;
 
-    bool has(const Option& option) const {
+    bool has(const Option& option) const { return has(option.name); }
+    bool has(const std::string& name) const {
         return std::any_of(options.begin(), options.end(),
-                           [&](const GivenOption& given) { return given.option == &option; });
+                           [&](const GivenOption& given) { return given.option->name == name; });
     }
 };
 
@@ -122,11 +123,29 @@ void check_required(const CommandLine& command, const Given& given) {
     }
 }
 
+/// Refuses options that would have no effect.
+void check_partners(const CommandLine& command, const Given& given) {
+    const std::vector<const Option*> options = options_of(command);
+    for (const GivenOption& one : given.options) {
+        const auto& partners = one.option->partners;
+        const auto is_given = [&](const std::string& name) { return given.has(name); };
+        if (partners.empty() || std::any_of(partners.begin(), partners.end(), is_given)) continue;
+        std::string needed;
+        for (const std::string& name : partners) {
+            const Option& partner = find_option(options, name);
+            needed += (needed.empty() ? "" : " or ") + name +
+                      (partner.argument.empty() ? "" : " " + partner.argument);
+        }
+        throw UsageError(one.option->name + ": needs " + needed);
+    }
+}
+
 void set(const CommandLine& command, const Given& given) {
     if (command.prepare) command.prepare(given.options);
     for (const GivenOption& option : given.options) option.set();
     for (const std::string& text : given.positional) command.positional.set(text);
     check_required(command, given);
+    check_partners(command, given);
 }
 
 void handle_signals(const CommandLine& command, const std::vector<std::string>& arguments) {

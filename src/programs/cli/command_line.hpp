@@ -3,6 +3,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cli {
@@ -32,6 +33,13 @@ struct Option {
     Setter set;
     bool required = false;
     bool may_be_empty = false;
+    /// The option has an effect only with one of these; empty: always.
+    std::vector<std::string> partners{};
+
+    Option with(std::vector<std::string> names) && {
+        partners = std::move(names);
+        return std::move(*this);
+    }
 };
 
 /// Related options in --help.

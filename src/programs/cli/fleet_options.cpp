@@ -61,9 +61,10 @@ Section fleet_options(FleetOptions& o) {
           "instead of a Service: each member renews a Lease named NAME.MEMBER every 10 s; detects "
           "hanging programs. With $POD_UID the Lease is deleted with the pod",
           text(o.leases)},
-         {"--fleet-namespace", "NAME",
-          "namespace of the Service or of the Leases (default: that of this program's pod)",
-          text(o.service_namespace)},
+         Option{"--fleet-namespace", "NAME",
+                "namespace of the Service or of the Leases (default: that of this program's pod)",
+                text(o.service_namespace)}
+             .with({"--fleet-service", "--fleet-leases"}),
          {"--fleet-members", "N",
           "instead of a Service: a fixed number of members, such as the pods of a StatefulSet",
           [&o](Text v) { o.members = number(v, 1u, 100'000u, "a number from 1 to 100000"); }},
@@ -119,8 +120,10 @@ Section agent_options(FleetOptions& o) {
               "for an agent on each node, as in a DaemonSet: only the objects of this node. "
               "Refuses roles without such a restriction",
               text(o.node)},
-             {"--allow-cluster-wide", "", "with --per-node: accepts such roles without restriction",
-              flag(o.allow_cluster_wide)},
+             Option{"--allow-cluster-wide", "",
+                    "with --per-node: accepts such roles without restriction",
+                    flag(o.allow_cluster_wide)}
+                 .with({"--per-node"}),
              {"--object-share", "INDEX/COUNT",
               "only this one of COUNT parts of the pods, nodes or services, by uid, e.g. 0/3; "
               "servers with KEP-5866 send only this part",
@@ -140,12 +143,6 @@ void check(const FleetOptions& options) {
     if (sources > 1) {
         throw UsageError("--fleet-service, --fleet-leases and --fleet-members: each names the "
                          "members; give one of them");
-    }
-    if (!options.service_namespace.empty() && options.service.empty() && options.leases.empty()) {
-        throw UsageError("--fleet-namespace: needs --fleet-service or --fleet-leases");
-    }
-    if (options.allow_cluster_wide && options.node.empty()) {
-        throw UsageError("--allow-cluster-wide: needs --per-node");
     }
     if (!options.share.is_all() && options.divide) {
         throw UsageError("--object-share and --fleet-divide: both say which part is discovered");

@@ -12,32 +12,31 @@ namespace cli {
 using k8s_sd::Compression;
 
 std::vector<Option> record_options(RecordOptions& o) {
+    const std::string file = "--record";
     return {
-        {"--record", "FILE",
+        {file, "FILE",
          "write what API servers send to this file, without credentials, for a report of a "
          "mistake; it has names, labels and annotations of objects",
          text(o.file)},
-        {"--record-keep", "N",
-         "keep the last N files as FILE.1, FILE.2 and so on (default 0): those of former runs, "
-         "and full ones of this run, each followed by the next one",
-         [&o](const std::string& value) { o.former_files = number(value, 0U, 100U, "0 to 100"); }},
-        {"--record-max-size", "MIB",
-         "size of a file (default 256); then the recording ends, or goes on in the next file "
-         "with --record-keep; the program goes on",
-         [&o](const std::string& value) { o.max_mib = number(value, 1U, 65536U, "1 to 65536"); }},
-        {"--anonymise", "",
-         "replace names, values of labels and annotations, and addresses in the recording; "
-         "FILE.names has the originals",
-         flag(o.anonymise)}};
-}
-
-void check(const RecordOptions& o) {
-    if (!o.file.empty()) return;
-    if (o.anonymise) throw UsageError("--anonymise: needs --record FILE");
-    if (o.former_files > 0) throw UsageError("--record-keep: needs --record FILE");
-    if (o.max_mib != RecordOptions{}.max_mib) {
-        throw UsageError("--record-max-size: needs --record FILE");
-    }
+        Option{
+            "--record-keep", "N",
+            "keep the last N files as FILE.1, FILE.2 and so on (default 0): those of former runs, "
+            "and full ones of this run, each followed by the next one",
+            [&o](const std::string& value) {
+                o.former_files = number(value, 0U, 100U, "0 to 100");
+            }}
+            .with({file}),
+        Option{
+            "--record-max-size", "MIB",
+            "size of a file (default 256); then the recording ends, or goes on in the next file "
+            "with --record-keep; the program goes on",
+            [&o](const std::string& value) { o.max_mib = number(value, 1U, 65536U, "1 to 65536"); }}
+            .with({file}),
+        Option{"--anonymise", "",
+               "replace names, values of labels and annotations, and addresses in the recording; "
+               "FILE.names has the originals",
+               flag(o.anonymise)}
+            .with({file})};
 }
 
 void record(const RecordOptions& o, k8s_sd::Environment& environment,

@@ -21,8 +21,6 @@ struct RecordOptions {
 };
 
 std::vector<Option> record_options(RecordOptions&);
-/// Refuses inconsistent options. \throws UsageError
-void check(const RecordOptions&);
 
 /// Records what the connections of the environment receive, if the options say so.
 /// \param log  receives a line when a file is full, on any thread \throws Unusable

@@ -10,23 +10,29 @@
 namespace cli {
 
 Section warm_options(k8s_sd::WarmStart& o) {
+    const std::string directory = "--snapshot-dir";
     return {
         "Targets over restarts",
-        {{"--snapshot-dir", "DIRECTORY",
+        {{directory, "DIRECTORY",
           "keep the targets, and the members of the fleet, in files of this directory, for a start "
           "while the API server is down; created with mode 0700 if missing",
           text(o.directory)},
-         {"--snapshot-after", "SECONDS",
-          "use them if the API server has not responded within this time (default 5; 0: at once)",
-          [&o](const std::string& v) {
-              o.server_timeout = v == "0" ? k8s_sd::Duration{} : seconds(v);
-          }},
-         {"--snapshot-max-age", "SECONDS", "ignore older files (default 3600)",
-          [&o](const std::string& v) { o.max_age = seconds(v); }},
-         {"--snapshot-annotations", "PREFIX",
-          "keep annotations with this prefix, as written in labels, in addition to prometheus_io_; "
-          "repeatable. They may be credentials",
-          [&o](const std::string& v) { o.annotations.push_back(v); }}}};
+         Option{"--snapshot-after", "SECONDS",
+                "use them if the API server has not responded within this time (default 5; 0: at "
+                "once)",
+                [&o](const std::string& v) {
+                    o.server_timeout = v == "0" ? k8s_sd::Duration{} : seconds(v);
+                }}
+             .with({directory}),
+         Option{"--snapshot-max-age", "SECONDS", "ignore older files (default 3600)",
+                [&o](const std::string& v) { o.max_age = seconds(v); }}
+             .with({directory}),
+         Option{"--snapshot-annotations", "PREFIX",
+                "keep annotations with this prefix, as written in labels, in addition to "
+                "prometheus_io_; "
+                "repeatable. They may be credentials",
+                [&o](const std::string& v) { o.annotations.push_back(v); }}
+             .with({directory})}};
 }
 
 void make_snapshot_directory(const k8s_sd::WarmStart& o) {

@@ -43,11 +43,13 @@ cli::Section recording_options(Options& o) {
           "discover from a recording instead of a server; give the options for what to "
           "discover as in the recorded run",
           cli::text(o.replay_file)},
-         {"--until", "SECONDS", "end the replay at this time of the recording",
-          [&o](Text v) { o.until = cli::seconds(v); }},
-         {"--speed", "FACTOR",
-          "replay so many times as fast as recorded (default: as fast as possible)",
-          [&o](Text v) { o.speed = cli::number(v, 0.001, 1e6, "0.001 to 1000000"); }}}};
+         cli::Option{"--until", "SECONDS", "end the replay at this time of the recording",
+                     [&o](Text v) { o.until = cli::seconds(v); }}
+             .with({"--replay"}),
+         cli::Option{"--speed", "FACTOR",
+                     "replay so many times as fast as recorded (default: as fast as possible)",
+                     [&o](Text v) { o.speed = cli::number(v, 0.001, 1e6, "0.001 to 1000000"); }}
+             .with({"--replay"})}};
     std::vector<cli::Option> record = cli::record_options(o.record);
     section.options.insert(section.options.begin(), record.begin(), record.end());
     return section;
@@ -85,12 +87,15 @@ cli::Section permission_options(Options& o) {
           flag(o.check)},
          {"--print-rbac", "", "print the required roles for kubectl apply -f -; contacts no server",
           flag(o.print_rbac)},
-         {"--monitors", "",
-          "with either: also the permissions of k8s-sd --monitors for monitors, namespaces, "
-          "Secrets and ConfigMaps; the dialect selects the kinds of monitors",
-          flag(o.monitors)},
-         {"--service-account", "NS/NAME", "subject of the roles (default default/k8s-sd)",
-          cli::text(o.service_account)}}};
+         cli::Option{
+             "--monitors", "",
+             "with either: also the permissions of k8s-sd --monitors for monitors, namespaces, "
+             "Secrets and ConfigMaps; the dialect selects the kinds of monitors",
+             flag(o.monitors)}
+             .with({"--check", "--print-rbac"}),
+         cli::Option{"--service-account", "NS/NAME",
+                     "subject of the roles (default default/k8s-sd)", cli::text(o.service_account)}
+             .with({"--print-rbac"})}};
     return section;
 }
 
@@ -268,11 +273,6 @@ void check_clusters(const Options& o) {
 
 void check(const Options& options) {
     check_clusters(options);
-    cli::check(options.record);
-    if ((options.until || options.speed) && options.replay_file.empty()) {
-        throw UsageError(std::string(options.until ? "--until" : "--speed") +
-                         ": needs --replay FILE");
-    }
     if (!options.record.file.empty() || !options.replay_file.empty()) check_recording(options);
     if (options.once && options.config.watch.start_jitter > k8s_sd::Duration{}) {
         throw UsageError("--start-jitter: --once is over before others could start");
@@ -285,16 +285,10 @@ void check(const Options& options) {
     }
     cli::check(options.fleet);
     if (options.check || options.print_rbac) check_what_replaces_a_run(options);
-    if (options.monitors && !options.check && !options.print_rbac) {
-        throw UsageError("--monitors: needs --check or --print-rbac");
-    }
     if (options.profiles_wanted && (options.monitors || options.clusters.several())) {
         throw UsageError(
             "--cluster-profiles: the server is the hub; leave out --monitors, and name "
             "one context");
-    }
-    if (!options.service_account.empty() && !options.print_rbac) {
-        throw UsageError("--service-account: needs --print-rbac");
     }
     if (options.output == Output::targets && !options.once) {
         throw UsageError("--output: targets needs --once");

@@ -41,19 +41,27 @@ cli::Section config_options(Options& o) {
           "configuration file of Prometheus or vmagent with scrape_configs; read again when it "
           "changes, on SIGHUP and on POST /-/reload",
           cli::text(o.config_file)},
-         {"--strict", "", "refuse a file with ignored keys, or with a mistake in any job",
-          cli::flag(o.strict)},
-         {"--check", "",
-          "read the file, print its mistakes and jobs, and end, with status 2 after a mistake; "
-          "opens no port, contacts no server",
-          cli::flag(o.check)},
-         {"--ready-with-left-out-jobs", "",
-          "/readyz is 200 although a mistake leaves out jobs at the start; by default 503, so a "
-          "rolling update keeps the replicas with these jobs",
-          cli::flag(o.ready_with_left_out_jobs)},
+         cli::Option{"--strict", "",
+                     "refuse a file with ignored keys, or with a mistake in any job",
+                     cli::flag(o.strict)}
+             .with({"--config"}),
+         cli::Option{
+             "--check", "",
+             "read the file, print its mistakes and jobs, and end, with status 2 after a mistake; "
+             "opens no port, contacts no server",
+             cli::flag(o.check)}
+             .with({"--config", "--monitors-config"}),
+         cli::Option{
+             "--ready-with-left-out-jobs", "",
+             "/readyz is 200 although a mistake leaves out jobs at the start; by default 503, so a "
+             "rolling update keeps the replicas with these jobs",
+             cli::flag(o.ready_with_left_out_jobs)}
+             .with({"--config"}),
          cli::dialect_option("dialect of the file and of labels:", o.dialect, o.prometheus_version),
-         {"--check-interval", "SECONDS", "interval of checks for changes of the file (default 5)",
-          [&](Text v) { o.check_interval = cli::seconds(v); }}}};
+         cli::Option{"--check-interval", "SECONDS",
+                     "interval of checks for changes of the file (default 5)",
+                     [&](Text v) { o.check_interval = cli::seconds(v); }}
+             .with({"--config", "--monitors-config"})}};
 }
 
 cli::Section monitors_options(MonitorsOptions& o) {
@@ -83,18 +91,24 @@ cli::Section monitors_options(MonitorsOptions& o) {
               o.owner = v;
               o.enabled = true;
           }},
-         {"--monitors-namespace", "NAME",
-          "namespace of the owner in a file, for selectors without a namespace selector (default: "
-          "default)",
-          cli::text(o.own_namespace)},
-         {"--monitors-max-jobs", "N",
-          "maximum number of jobs of all monitors, shared by namespaces; further monitors are "
-          "refused (default 100000)",
-          [&](Text v) { o.quota.jobs = cli::number(v, 1U, 10'000'000U, "1 to 10000000"); }},
-         {"--monitors-max-bytes", "N",
-          "maximum size of the configurations of these jobs, with the values of Secrets and "
-          "compiled regular expressions, shared in the same way (default 536870912)",
-          [&](Text v) { o.quota.bytes = bytes_of_memory(v); }}}};
+         cli::Option{"--monitors-namespace", "NAME",
+                     "namespace of the owner in a file, for selectors without a namespace selector "
+                     "(default: "
+                     "default)",
+                     cli::text(o.own_namespace)}
+             .with({"--monitors", "--monitors-config"}),
+         cli::Option{
+             "--monitors-max-jobs", "N",
+             "maximum number of jobs of all monitors, shared by namespaces; further monitors are "
+             "refused (default 100000)",
+             [&](Text v) { o.quota.jobs = cli::number(v, 1U, 10'000'000U, "1 to 10000000"); }}
+             .with({"--monitors", "--monitors-config", "--monitors-owner"}),
+         cli::Option{
+             "--monitors-max-bytes", "N",
+             "maximum size of the configurations of these jobs, with the values of Secrets and "
+             "compiled regular expressions, shared in the same way (default 536870912)",
+             [&](Text v) { o.quota.bytes = bytes_of_memory(v); }}
+             .with({"--monitors", "--monitors-config", "--monitors-owner"})}};
 }
 
 cli::Section single_job_options(Options& o) {
@@ -158,26 +172,35 @@ cli::Section allocator_options(TargetAllocatorOptions& o) {
         "Allocate targets to OpenTelemetry collectors",
         {{"--collectors", "N", "number of collectors, numbered from 0",
           [&](Text v) { o.collectors = cli::number(v, 1U, 10'000U, "1 to 10000"); }},
-         {"--collector-prefix", "TEXT",
-          "prefix of their names, before the number (default " + o.prefix + ")",
-          cli::text(o.prefix)},
+         cli::Option{"--collector-prefix", "TEXT",
+                     "prefix of their names, before the number (default " + o.prefix + ")",
+                     cli::text(o.prefix)}
+             .with({"--collectors"}),
          {"--collector-selector", "LABELS",
           "the collectors are the pods with these labels, e.g. app=otel-collector",
           cli::text(o.selector)},
-         {"--collector-namespace", "NAME", "namespace of these pods (default: that of this pod)",
-          cli::text(o.ns)},
-         {"--collector-grace", "SECONDS",
-          "time for which an unready pod keeps its targets (default 30)",
-          [&](Text v) { o.grace = cli::seconds(v); }},
-         {"--allocation", "STRATEGY", cli::either(cli::names_of(allocations), "consistent-hashing"),
-          cli::choice(o.allocation.allocation, allocations)},
-         {"--allocation-fallback", "",
-          "with per-node: allocate targets without a collector on their node by consistent hashing",
-          cli::flag(o.allocation.fallback)},
-         {"--handover", "SECONDS",
-          "time for which the previous owner keeps a target after a change of the collectors "
-          "(default: none)",
-          [&](Text v) { o.handover = cli::seconds(v); }},
+         cli::Option{"--collector-namespace", "NAME",
+                     "namespace of these pods (default: that of this pod)", cli::text(o.ns)}
+             .with({"--collector-selector"}),
+         cli::Option{"--collector-grace", "SECONDS",
+                     "time for which an unready pod keeps its targets (default 30)",
+                     [&](Text v) { o.grace = cli::seconds(v); }}
+             .with({"--collector-selector"}),
+         cli::Option{"--allocation", "STRATEGY",
+                     cli::either(cli::names_of(allocations), "consistent-hashing"),
+                     cli::choice(o.allocation.allocation, allocations)}
+             .with({"--collectors", "--collector-selector"}),
+         cli::Option{"--allocation-fallback", "",
+                     "with per-node: allocate targets without a collector on their node by "
+                     "consistent hashing",
+                     cli::flag(o.allocation.fallback)}
+             .with({"--collector-selector"}),
+         cli::Option{
+             "--handover", "SECONDS",
+             "time for which the previous owner keeps a target after a change of the collectors "
+             "(default: none)",
+             [&](Text v) { o.handover = cli::seconds(v); }}
+             .with({"--collectors", "--collector-selector"}),
          {"--allow-insecure-auth-secrets", "",
           "show the secrets of /scrape_configs to all clients, not only to those with a verified "
           "certificate",
@@ -188,33 +211,41 @@ cli::Section access_options(Options& o) {
     const auto file = [](std::string& member) {
         return [&member](Text v) { member = cli::readable_file(v); };
     };
-    return {"Access; files are read again when they change, and on SIGHUP",
-            {{"--tls-cert", "FILE", "serve HTTPS with this certificate (PEM), with --tls-key",
-              file(o.tls.cert)},
-             {"--tls-key", "FILE", "its private key (PEM)", file(o.tls.key)},
-             {"--tls-client-ca", "FILE",
-              "CA certificates (PEM) to verify the certificates of clients", file(o.tls.client_ca)},
-             {"--tls-client-name", "NAME",
-              "required name in the certificate of a client: the common name, or an alternative "
-              "name (DNS, URI, e-mail); repeatable: one of them; by default any name",
-              [&](Text v) { o.tls.client_names.push_back(v); }},
-             {"--tls-require-client-cert", "",
-              "refuse clients without a certificate, except for probes",
-              cli::flag(o.access.require_client_cert)},
-             {"--list-token-file", "FILE",
-              "tokens for lists, one a line; also for the page, its data and /-/reload, unless "
-              "they have their own file",
-              file(o.access.list_token_file)},
-             {"--page-token-file", "FILE", "tokens for the page, Prometheus' API and /-/reload",
-              file(o.access.page_token_file)},
-             {"--control-token-file", "FILE", "tokens for /-/reload",
-              file(o.access.control_token_file)},
-             {"--metrics-token-file", "FILE", "tokens for /metrics; by default it needs none",
-              file(o.access.metrics_token_file)},
-             {"--allow-host", "NAME",
-              "permitted host name in requests, besides addresses and localhost; repeatable; by "
-              "default all names, unless the server listens on localhost only",
-              [&](Text v) { o.access.hosts.push_back(host_name(v)); }}}};
+    return {
+        "Access; files are read again when they change, and on SIGHUP",
+        {cli::Option{"--tls-cert", "FILE",
+                     "serve HTTPS with this certificate (PEM), with --tls-key", file(o.tls.cert)}
+             .with({"--tls-key"}),
+         cli::Option{"--tls-key", "FILE", "its private key (PEM)", file(o.tls.key)}.with(
+             {"--tls-cert"}),
+         cli::Option{"--tls-client-ca", "FILE",
+                     "CA certificates (PEM) to verify the certificates of clients",
+                     file(o.tls.client_ca)}
+             .with({"--tls-cert"}),
+         cli::Option{
+             "--tls-client-name", "NAME",
+             "required name in the certificate of a client: the common name, or an alternative "
+             "name (DNS, URI, e-mail); repeatable: one of them; by default any name",
+             [&](Text v) { o.tls.client_names.push_back(v); }}
+             .with({"--tls-client-ca"}),
+         cli::Option{"--tls-require-client-cert", "",
+                     "refuse clients without a certificate, except for probes",
+                     cli::flag(o.access.require_client_cert)}
+             .with({"--tls-client-ca"}),
+         {"--list-token-file", "FILE",
+          "tokens for lists, one a line; also for the page, its data and /-/reload, unless "
+          "they have their own file",
+          file(o.access.list_token_file)},
+         {"--page-token-file", "FILE", "tokens for the page, Prometheus' API and /-/reload",
+          file(o.access.page_token_file)},
+         {"--control-token-file", "FILE", "tokens for /-/reload",
+          file(o.access.control_token_file)},
+         {"--metrics-token-file", "FILE", "tokens for /metrics; by default it needs none",
+          file(o.access.metrics_token_file)},
+         {"--allow-host", "NAME",
+          "permitted host name in requests, besides addresses and localhost; repeatable; by "
+          "default all names, unless the server listens on localhost only",
+          [&](Text v) { o.access.hosts.push_back(host_name(v)); }}}};
 }
 
 cli::Section push_options(Options& o) {
@@ -224,11 +255,14 @@ cli::Section push_options(Options& o) {
           "write the list of each job to DIR/JOB.json when it changes, for file_sd_configs; DIR is "
           "created if missing",
           cli::text(o.write_folder)},
-         {"--write-list", "LIST", "the list to write: targets (default), relabelled, or discovered",
-          [&](Text v) {
-              o.write_form = cli::one_of<ListForm>(
-                  v, {{"targets", ListForm::relabelled}, {"discovered", ListForm::discovered}});
-          }},
+         cli::Option{"--write-list", "LIST",
+                     "the list to write: targets (default), relabelled, or discovered",
+                     [&](Text v) {
+                         o.write_form =
+                             cli::one_of<ListForm>(v, {{"targets", ListForm::relabelled},
+                                                       {"discovered", ListForm::discovered}});
+                     }}
+             .with({"--write-dir"}),
          {"--max-watches", "N",
           "maximum number of readers of /v1/watch; further ones get 503 (default 1000)",
           [&](Text v) { o.serve.watch_readers = cli::number(v, 1U, 1'000'000U, "1 to 1000000"); }},
@@ -329,7 +363,6 @@ void check_lists_jobs(const k8s_sd::ScrapeConfigFile& file, const std::string& p
 }
 
 void check(const Options& o) {
-    cli::check(o.record);
     if (o.sim && cli::names_server(o.server)) {
         throw UsageError("--sim: simulates the server; leave out options of another one");
     }
@@ -345,29 +378,8 @@ void check(const Options& o) {
         throw UsageError("--allocation: per-node needs --collector-selector, as only pods have "
                          "nodes");
     }
-    if (o.tls.cert.empty() != o.tls.key.empty()) {
-        throw UsageError("--tls-cert and --tls-key belong together");
-    }
-    if (!o.tls.client_ca.empty() && o.tls.cert.empty()) {
-        throw UsageError("--tls-client-ca needs --tls-cert");
-    }
-    if (!o.tls.client_names.empty() && o.tls.client_ca.empty()) {
-        throw UsageError("--tls-client-name needs --tls-client-ca");
-    }
-    if (o.access.require_client_cert && o.tls.client_ca.empty()) {
-        throw UsageError("--tls-require-client-cert needs --tls-client-ca");
-    }
-    if (o.write_form && o.write_folder.empty()) {
-        throw UsageError("--write-list: needs --write-dir");
-    }
-    if (o.check && o.config_file.empty() && o.monitors.file.empty()) {
-        throw UsageError("--check: needs --config FILE");
-    }
     if (!o.monitors.file.empty() && !o.monitors.owner.empty()) {
         throw UsageError("--monitors-owner: the file of --monitors-config names the owner");
-    }
-    if (!o.monitors.enabled && o.monitors.quota != k8s_sd::MonitorQuota()) {
-        throw UsageError("--monitors-max-jobs and --monitors-max-bytes need --monitors");
     }
     if (o.single_job) check_single_job(o.discovery);
     if (o.sim || o.single_job || !o.config_file.empty() || o.monitors.enabled) return;

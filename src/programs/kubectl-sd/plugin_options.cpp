@@ -8,7 +8,10 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/system/error_code.hpp>
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace kubectl_sd {
 
@@ -47,6 +50,25 @@ cli::Section question_options(Question& q) {
          {"--sim", "", "discover a simulated cluster in this process", cli::flag(o.sim)}}};
 }
 
+/// A running k8s-sd has clusters and a dialect of its own. Its client knows four of the options for
+/// servers.
+void check_from(const std::vector<cli::GivenOption>& given) {
+    const std::set<std::string> allowed{
+        "--from",    "--config",     "--configmap", "--namespace",   "--output",
+        "--timeout", "--token-file", "--ca-file",   "--client-cert", "--client-key"};
+    const auto is_from = [](const auto& one) { return one.option->name == "--from"; };
+    if (std::none_of(given.begin(), given.end(), is_from)) return;
+    for (const cli::GivenOption& one : given) {
+        if (allowed.contains(one.option->name)) continue;
+        throw UsageError("--from: the running k8s-sd has clusters and a dialect of its own; leave "
+                         "out " +
+                         one.option->name +
+                         "; of the options for servers and "
+                         "credentials it takes --token-file, --ca-file, --client-cert and "
+                         "--client-key only");
+    }
+}
+
 cli::CommandLine command(Question& q, std::string name, std::string about) {
     return {.program = "kubectl-sd " + std::move(name),
             .about = std::move(about),
@@ -57,6 +79,7 @@ cli::CommandLine command(Question& q, std::string name, std::string about) {
                          cli::credential_options(q.discovery.server)},
             .notes = "Exit status: 0 fine; 1 no such object, no answer of a cluster in time, or a "
                      "signal;\n2 unusable arguments or configuration.\n",
+            .prepare = check_from,
             .on_signal = cli::CommandLine::OnSignal::fail};
 }
 
@@ -65,20 +88,6 @@ bool is_address(const std::string& text) {
     boost::system::error_code ec;
     boost::asio::ip::make_address(text, ec);
     return !ec || text.find(':') != std::string::npos;
-}
-
-/// Whether there are options for a cluster. A running k8s-sd has clusters of its own; its client
-/// knows four of the options for servers.
-bool asks_cluster(const Question& q) {
-    k8s_sd::DiscoveryConfig others = q.discovery.server;
-    others.api_server.tls.ca_file.clear();
-    others.api_server.tls.cert_file.clear();
-    others.api_server.tls.key_file.clear();
-    others.api_server.auth.bearer_token_file.clear();
-    const bool names = others.api_server.http_version != k8s_sd::HttpVersion::automatic ||
-                       cli::names_server(others);
-    return names || q.discovery.sim || !q.discovery.clusters.contexts.empty() ||
-           q.discovery.clusters.several();
 }
 
 }  // namespace
@@ -128,11 +137,6 @@ std::string object_name(const Question& q) {
 void check_origin(const Question& q) {
     const int origins = int(!q.discovery.config_file.empty()) + int(!q.config_map.name.empty()) +
                         int(!q.from.empty());
-    if (!q.from.empty() && asks_cluster(q)) {
-        throw UsageError("--from: the running k8s-sd has clusters of its own; of the options for "
-                         "servers and credentials it takes --token-file, --ca-file, --client-cert "
-                         "and --client-key only; leave out --context and --sim, too");
-    }
     if (origins == 1) return;
     if (origins > 1) {
         throw UsageError("--config, --configmap and --from: only one of them can be given");

@@ -263,7 +263,7 @@ scrape_configs:
                 self.assertIn(text, self.ask("targets", *arguments, status=2).stderr)
             result = run("kubectl-sd", "targets", "--from", AWAY, *both)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("--from: the running k8s-sd has clusters of its own", result.stderr)
+        self.assertIn("of its own; leave out --kubeconfig; ", result.stderr)
 
 
 class Plugin(unittest.TestCase):
@@ -461,8 +461,10 @@ scrape_configs:
                                 (("targets", "--config", __file__, "--from", "http://a"),
                                  "only one of them"),
                                 *((("targets", "--from", "http://a", *more),
-                                   "--from: the running k8s-sd has clusters of its own")
+                                   "of its own; leave out " + more[0])
                                   for more in (("--sim",), ("--context", "a"),
+                                               ("--cluster", "a"), ("--cluster-label", "a"),
+                                               ("--dialect", "victoriametrics"),
                                                ("--insecure-skip-tls-verify",),
                                                ("--username", "u"), ("--header", "a: b")))):
             result = run("kubectl-sd", *arguments)

@@ -228,7 +228,7 @@ class Arguments(unittest.TestCase):
     def test_mistakes_are_named(self):
         self.assertIn("NAMESPACE/NAME", self.refusal("--sim", "--monitors-owner", "main"))
         self.assertIn("1 to 10000000", self.refusal("--sim", "--monitors-max-jobs", "0"))
-        self.assertIn("need --monitors", self.refusal("--sim", "--monitors-max-jobs", "5"))
+        self.assertIn("needs --monitors", self.refusal("--sim", "--monitors-max-jobs", "5"))
         self.assertIn("1048576 to", self.refusal("--sim", "--monitors-max-bytes", "1000"))
         with file_with("prometheus_cr: {service_monitor_selectors: {}}\n") as path:
             text = self.refusal("--monitors-config", path, "--check")

@@ -736,7 +736,7 @@ class Follow(unittest.TestCase):
                  (url, "--wait", "301"): "--wait: ",
                  (url, "--ca-file", "/nonexistent"): "--ca-file: cannot read the file",
                  (url, "--token-file", "/dev/zero"): "/dev/zero: it is not a regular file",
-                 (url, "--client-key", __file__): "--client-cert and --client-key belong"}
+                 (url, "--client-key", __file__): "--client-key: needs --client-cert FILE"}
         for arguments, message in table.items():
             with self.subTest(arguments=arguments):
                 result = run("k8s-sd", "follow", "--write-dir", self.folder, *arguments)

@@ -541,6 +541,34 @@ class CommandLine(unittest.TestCase):
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(message, result.stderr)
 
+    def test_an_option_that_would_have_no_effect_is_refused(self):
+        collectors = "--collectors N or --collector-selector LABELS"
+        monitors = "--monitors or --monitors-config FILE or --monitors-owner [KIND/]NAMESPACE/NAME"
+        table = {
+            ("--strict",): "--config FILE",
+            ("--ready-with-left-out-jobs",): "--config FILE",
+            ("--check-interval", "5"): "--config FILE or --monitors-config FILE",
+            ("--monitors-namespace", "a"): "--monitors or --monitors-config FILE",
+            ("--monitors-max-jobs", "100000"): monitors,
+            ("--monitors-max-bytes", "536870912"): monitors,
+            ("--snapshot-after", "5"): "--snapshot-dir DIRECTORY",
+            ("--snapshot-max-age", "3600"): "--snapshot-dir DIRECTORY",
+            ("--snapshot-annotations", "a"): "--snapshot-dir DIRECTORY",
+            ("--record-keep", "0"): "--record FILE",
+            ("--write-list", "targets"): "--write-dir DIR",
+            ("--allocation", "consistent-hashing"): collectors,
+            ("--handover", "5"): collectors,
+            ("--collector-prefix", "a"): "--collectors N",
+            ("--collector-namespace", "a"): "--collector-selector LABELS",
+            ("--collector-grace", "30"): "--collector-selector LABELS",
+            ("--allocation-fallback",): "--collector-selector LABELS",
+        }
+        for arguments, partner in table.items():
+            with self.subTest(arguments=arguments):
+                result = run("k8s-sd", "--sim", *arguments)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(f"{arguments[0]}: needs {partner}\n", result.stderr)
+
     def test_a_file_can_be_checked_without_a_port_or_a_server(self):
         unreachable = "- job_name: far\n  kubernetes_sd_configs: [{role: pod}]\n"
         with file_with(STATIC + unreachable, "p.yml") as path:

@@ -485,10 +485,11 @@ class CommandLine(unittest.TestCase):
             cert, key = ca.certificate("server")
             _, other_key = ca.certificate("other")
             table = {
-                ("--tls-cert", cert): "--tls-cert and --tls-key belong together",
-                ("--tls-client-ca", cert): "--tls-client-ca needs --tls-cert",
-                ("--tls-client-name", "a"): "--tls-client-name needs --tls-client-ca",
-                ("--tls-require-client-cert",): "--tls-require-client-cert needs --tls-client-ca",
+                ("--tls-cert", cert): "--tls-cert: needs --tls-key FILE",
+                ("--tls-client-ca", cert): "--tls-client-ca: needs --tls-cert FILE",
+                ("--tls-client-name", "a"): "--tls-client-name: needs --tls-client-ca FILE",
+                ("--tls-require-client-cert",):
+                    "--tls-require-client-cert: needs --tls-client-ca FILE",
                 ("--tls-cert", cert, "--tls-key", "/nonexistent"):
                     "--tls-key: cannot read the file",
                 ("--tls-cert", cert, "--tls-key", other_key): "or not that of",

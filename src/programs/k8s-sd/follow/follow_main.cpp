@@ -68,8 +68,11 @@ cli::Section client_options(FollowOptions& o) {
     return {"Credentials and trust",
             {{"--ca-file", "FILE", "trusted CA certificates (default: the system's)",
               file(o.client.ca_file)},
-             {"--client-cert", "FILE", "the client's certificate, PEM", file(o.client.cert_file)},
-             {"--client-key", "FILE", "its key", file(o.client.key_file)},
+             cli::Option{"--client-cert", "FILE", "the client's certificate, PEM",
+                         file(o.client.cert_file)}
+                 .with({"--client-key"}),
+             cli::Option{"--client-key", "FILE", "its key", file(o.client.key_file)}.with(
+                 {"--client-cert"}),
              {"--token-file", "FILE", "a bearer token, read for each request",
               file(o.client.token_file)}}};
 }
@@ -92,9 +95,6 @@ cli::CommandLine command_line(FollowOptions& o) {
 
 void check(const FollowOptions& o) {
     if (o.sources.empty()) throw UsageError("needs the URL of a list");
-    if (o.client.cert_file.empty() != o.client.key_file.empty()) {
-        throw UsageError("--client-cert and --client-key belong together");
-    }
     std::set<std::string> names;
     for (const ListSource& source : o.sources) {
         if (names.insert(source.name).second) continue;
