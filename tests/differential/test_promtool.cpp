@@ -6,6 +6,7 @@
 #include "differential/promtool.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/relabel/relabel_yaml.hpp"
+#include "support/effort.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/array.hpp>
@@ -118,7 +119,7 @@ void compare(const Question& question, const Answer& expected, Tally& tally) {
 
 TEST_CASE("Relabelling does what promtool does") {
     if (!Promtool::is_installed()) SKIP(Promtool::missing);
-    const std::uint64_t rule_sets = setting("K8S_SD_DIFFERENTIAL_RULE_SETS", 200);
+    const std::uint64_t rule_sets = setting("K8S_SD_DIFFERENTIAL_RULE_SETS", rounds(200));
     RelabelGenerator generator(setting("K8S_SD_DIFFERENTIAL_SEED", 1));
     Tally tally;
     constexpr std::size_t processes = 4;

@@ -10,6 +10,7 @@
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/effort.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/array.hpp>
@@ -202,7 +203,7 @@ TEST_CASE(
     "Scrape configurations: Prometheus accepts the same random files and makes their targets") {
     if (!Promtool::is_installed()) SKIP(Promtool::missing);
     ScrapeConfigGenerator generator(setting("K8S_SD_DIFFERENTIAL_SEED", 1));
-    std::vector<std::string> files(setting("K8S_SD_DIFFERENTIAL_FILES", 120));
+    std::vector<std::string> files(setting("K8S_SD_DIFFERENTIAL_FILES", rounds(120)));
     for (std::string& file : files) file = generator.file();
     FileTally tally;
     compare_files(files, tally);

@@ -6,6 +6,7 @@
 #include "differential/command.hpp"
 #include "differential/target_questions.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/effort.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>
@@ -149,7 +150,7 @@ void compare_with_program(const Peer& peer) {
     }
     const json::array questions =
         make_questions(peer.dialect, setting("K8S_SD_DIFFERENTIAL_SEED", 2),
-                       setting("K8S_SD_DIFFERENTIAL_JOBS", 1000));
+                       setting("K8S_SD_DIFFERENTIAL_JOBS", rounds(1000)));
     const json::value answers = ask(peer, program, questions);
     compare(peer, questions, answers.at("answers").as_array());
 }

@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/error.hpp"
 #include "support/config_fixtures.hpp"
+#include "support/effort.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>
@@ -244,7 +245,7 @@ template <class Make>
 std::vector<std::string> random_texts(Make make) {
     DocumentGenerator generator(setting("K8S_SD_DIFFERENTIAL_SEED", 1));
     std::vector<std::string> texts;
-    for (std::uint64_t n = setting("K8S_SD_DIFFERENTIAL_DOCUMENTS", 200); n > 0; --n) {
+    for (std::uint64_t n = setting("K8S_SD_DIFFERENTIAL_DOCUMENTS", rounds(200)); n > 0; --n) {
         texts.push_back(make(generator));
     }
     return texts;
