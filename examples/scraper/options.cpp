@@ -29,21 +29,24 @@ void read_shard(Text text, k8s_sd::ShardingOptions& options) {
 }
 
 cli::Section config_options(Options& o) {
-    return {
-        "Configuration",
-        {{"--sim", "",
-          "discover a simulated cluster in this process; its pods serve metrics on 127.0.0.1. "
-          "For configurations without a server",
-          flag(o.sim)},
-         {"--config", "FILE",
-          "a configuration file; read again when it changes and on SIGHUP. Default with "
-          "--sim: a small built-in one",
-          cli::text(o.config_file)},
-         {"--strict", "", "refuse a file with ignored keys, or with a mistake in any job",
-          flag(o.strict)},
-         cli::dialect_option("dialect of the file:", o.dialect, o.prometheus_version),
-         {"--check-interval", "DURATION", "interval of checks for changes of the file (default 5s)",
-          [&](Text v) { o.check_interval = duration(v); }}}};
+    return {"Configuration",
+            {{"--sim", "",
+              "discover a simulated cluster in this process; its pods serve metrics on 127.0.0.1. "
+              "For configurations without a server",
+              flag(o.sim)},
+             {"--config", "FILE",
+              "a configuration file; read again when it changes and on SIGHUP. Default with "
+              "--sim: a small built-in one",
+              cli::text(o.config_file)},
+             cli::Option{"--strict", "",
+                         "refuse a file with ignored keys, or with a mistake in any job",
+                         flag(o.strict)}
+                 .with({"--config"}),
+             cli::dialect_option("dialect of the file:", o.dialect, o.prometheus_version),
+             cli::Option{"--check-interval", "DURATION",
+                         "interval of checks for changes of the file (default 5s)",
+                         [&](Text v) { o.check_interval = duration(v); }}
+                 .with({"--config"})}};
 }
 
 cli::Section sharding_options(Options& o) {
@@ -51,8 +54,9 @@ cli::Section sharding_options(Options& o) {
             {{"--shard", "MEMBER/MEMBERS",
               "scrape only the share of this member by vmagent's rule, e.g. 0/3 or agent-0/3",
               [&](Text v) { read_shard(v, o.sharding); }},
-             {"--replication", "N", "number of members for each target (default 1)",
-              [&](Text v) { o.sharding.replication_factor = cli::count(v); }}}};
+             cli::Option{"--replication", "N", "number of members for each target (default 1)",
+                         [&](Text v) { o.sharding.replication_factor = cli::count(v); }}
+                 .with({"--shard"})}};
 }
 
 /// The options common to all programs, and the scraper's own.
@@ -61,12 +65,13 @@ cli::Section snapshot_options(Options& o) {
     const cli::Choices<Unconfirmed> choices{
         {"without-credentials", without_credentials}, {"off", off}, {"on", on}};
     cli::Section section = cli::warm_options(o.warm_start);
-    section.options.push_back(
-        {"--scrape-unconfirmed", "HOW",
-         "whether targets of a file are scraped before the API server has confirmed them: " +
-             cli::either(cli::names_of(choices), "without-credentials") +
-             "; another workload may own an address by now",
-         cli::choice(o.unconfirmed, choices)});
+    section.options.push_back(cli::Option{
+        "--scrape-unconfirmed", "HOW",
+        "whether targets of a file are scraped before the API server has confirmed them: " +
+            cli::either(cli::names_of(choices), "without-credentials") +
+            "; another workload may own an address by now",
+        cli::choice(o.unconfirmed, choices)}
+                                  .with({"--snapshot-dir"}));
     return section;
 }
 

@@ -245,6 +245,10 @@ scrape_configs:
             ("--sim", "--timeout", "1x"): "--timeout: has an unknown unit",
             ("--sim", "--shard", "3"): "--shard: must be MEMBER/MEMBERS, e.g. 0/3",
             ("--sim", "--shard", "3/3"): "sharding.member: must be less than members (3)",
+            ("--sim", "--strict"): "--strict: needs --config FILE",
+            ("--sim", "--replication", "2"): "--replication: needs --shard MEMBER/MEMBERS",
+            ("--sim", "--scrape-unconfirmed", "on"):
+                "--scrape-unconfirmed: needs --snapshot-dir DIRECTORY",
             ("--sim", "--dialect", "x"): '--dialect: "x" is not allowed; allowed are prometheus',
             ("--config", "/nonexistent/p.yml"): "/nonexistent/p.yml: cannot be read: No such file",
         }
