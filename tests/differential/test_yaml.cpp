@@ -258,16 +258,16 @@ TEST_CASE("YAML: kubectl accepts the same documents and finds the same values in
     compare(kubectl, recorded_documents());
     const Tally tally =
         compare(kubectl, random_texts([](DocumentGenerator& random) { return random.pieces(); }));
-    CHECK(tally.read > rounds(20));
-    CHECK(tally.refused > rounds(20));
+    CHECK(tally.read > rounds(std::size_t{20}));
+    CHECK(tally.refused > rounds(std::size_t{20}));
 }
 
 TEST_CASE("YAML: Prometheus accepts the same scalars and reads the same texts") {
     if (!Promtool::is_installed()) SKIP(Promtool::missing);
     const Tally tally =
         compare(promtool, random_texts([](DocumentGenerator& random) { return random.labels(); }));
-    CHECK(tally.read > rounds(20));
-    CHECK(tally.refused > rounds(20));
+    CHECK(tally.read > rounds(std::size_t{20}));
+    CHECK(tally.refused > rounds(std::size_t{20}));
 }
 
 }  // namespace k8s_sd::test
