@@ -65,13 +65,13 @@ cli::Section snapshot_options(Options& o) {
     const cli::Choices<Unconfirmed> choices{
         {"without-credentials", without_credentials}, {"off", off}, {"on", on}};
     cli::Section section = cli::warm_options(o.warm_start);
-    section.options.push_back(cli::Option{
+    cli::Option unconfirmed{
         "--scrape-unconfirmed", "HOW",
         "whether targets of a file are scraped before the API server has confirmed them: " +
             cli::either(cli::names_of(choices), "without-credentials") +
             "; another workload may own an address by now",
-        cli::choice(o.unconfirmed, choices)}
-                                  .with({"--snapshot-dir"}));
+        cli::choice(o.unconfirmed, choices)};
+    section.options.push_back(std::move(unconfirmed).with({"--snapshot-dir"}));
     return section;
 }
 

@@ -97,7 +97,9 @@ class Fleet(unittest.TestCase):
 
     def test_a_division_needs_a_fleet(self):
         for options, message in (
-                (("--fleet-divide",), "needs a fleet"),
+                (("--fleet-divide",), "--fleet-divide: needs --fleet-service"),
+                (("--fleet-members", 2, "--member", "a-0", "--fleet-slots", 8),
+                 "--fleet-slots: needs --fleet-divide"),
                 (("--fleet-members", 2, "--member", "a-0", "--fleet-divide", "--object-share",
                   "0/2"), "both say which part"),
                 (("--fleet-members", 2, "--member", "a-0", "--fleet-divide", "--fleet-slots", 3),
@@ -144,7 +146,8 @@ class Fleet(unittest.TestCase):
                 (("--fleet-service", "a", "--fleet-members", 2), "give one of them"),
                 (("--fleet-members", 2, "--member", "agent"), '--member: "agent" must be a number'),
                 (("--fleet-members", 2, "--member", "a-2"), "is not one of 2 members"),
-                (("--member", "a-1"), "need --fleet-service"),
+                (("--member", "a-1"), "--member: needs --fleet-service NAME or --fleet-leases "
+                                      "NAME or --fleet-members N"),
                 (("--fleet-namespace", "n"), "--fleet-namespace: needs"),
                 (("--object-share", "3/3"), "there is no part 3 of 3"),
                 (("--object-share", "3"), "must be INDEX/COUNT"),

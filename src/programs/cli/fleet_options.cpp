@@ -48,6 +48,11 @@ k8s_sd::WatcherConfig place_of(const FleetOptions& options, const k8s_sd::Discov
     return where;
 }
 
+/// The options that make the program a member of a fleet.
+std::vector<std::string> fleets() {
+    return {"--fleet-service", "--fleet-leases", "--fleet-members"};
+}
+
 }  // namespace
 
 Section fleet_options(FleetOptions& o) {
@@ -68,50 +73,63 @@ Section fleet_options(FleetOptions& o) {
          {"--fleet-members", "N",
           "instead of a Service: a fixed number of members, such as the pods of a StatefulSet",
           [&o](Text v) { o.members = number(v, 1u, 100'000u, "a number from 1 to 100000"); }},
-         {"--member", "NAME",
-          "name of this member: that of its pod (default: $POD_NAME, else the host name); with "
-          "--fleet-members a name with a number at its end, such as agent-0",
-          text(o.self)},
-         {"--fleet-replicas", "N", "number of owners of each target (default 1)",
-          [&o](Text v) { o.replicas = number(v, 1u, 1000u, "a number from 1 to 1000"); }},
-         {"--fleet-drain", "SECONDS",
-          "continue for this time after SIGTERM, until other members have started; less than the "
-          "pod's terminationGracePeriodSeconds (default 0). A second signal ends the program",
-          [&o](Text v) { o.drain = seconds(v); }}}};
+         Option{
+             "--member", "NAME",
+             "name of this member: that of its pod (default: $POD_NAME, else the host name); with "
+             "--fleet-members a name with a number at its end, such as agent-0",
+             text(o.self)}
+             .with(fleets()),
+         Option{"--fleet-replicas", "N", "number of owners of each target (default 1)",
+                [&o](Text v) { o.replicas = number(v, 1u, 1000u, "a number from 1 to 1000"); }}
+             .with(fleets()),
+         Option{"--fleet-drain", "SECONDS",
+                "continue for this time after SIGTERM, until other members have started; less than "
+                "the "
+                "pod's terminationGracePeriodSeconds (default 0). A second signal ends the program",
+                [&o](Text v) { o.drain = seconds(v); }}
+             .with(fleets())}};
 }
 
 Section fleet_rule_options(FleetOptions& o) {
-    return {"Rules for changes of the fleet; the same in all members",
-            {{"--fleet-wait-for-size", "N",
-              "no member gets a share until this number of members is ready, or until "
-              "--fleet-wait-timeout",
-              [&o](Text v) { o.rules.wait_for_size = count(v); }},
-             {"--fleet-wait-timeout", "SECONDS", "maximum wait for that number (default 300)",
-              [&o](Text v) { o.rules.wait_timeout = seconds(v); }},
-             {"--fleet-debounce", "SECONDS",
-              "adopt a change of the members after this time without further changes (default 2)",
-              [&o](Text v) { o.rules.debounce = seconds(v); }},
-             {"--fleet-hold-down", "SECONDS",
-              "a member vanished without termination keeps its share for this time (default 15)",
-              [&o](Text v) { o.rules.hold_down = seconds(v); }}}};
+    return {
+        "Rules for changes of the fleet; the same in all members",
+        {Option{"--fleet-wait-for-size", "N",
+                "no member gets a share until this number of members is ready, or until "
+                "--fleet-wait-timeout",
+                [&o](Text v) { o.rules.wait_for_size = count(v); }}
+             .with(fleets()),
+         Option{"--fleet-wait-timeout", "SECONDS", "maximum wait for that number (default 300)",
+                [&o](Text v) { o.rules.wait_timeout = seconds(v); }}
+             .with({"--fleet-wait-for-size"}),
+         Option{"--fleet-debounce", "SECONDS",
+                "adopt a change of the members after this time without further changes (default 2)",
+                [&o](Text v) { o.rules.debounce = seconds(v); }}
+             .with(fleets()),
+         Option{"--fleet-hold-down", "SECONDS",
+                "a member vanished without termination keeps its share for this time (default 15)",
+                [&o](Text v) { o.rules.hold_down = seconds(v); }}
+             .with(fleets())}};
 }
 
 Section fleet_division_options(FleetOptions& o) {
     return {
         "Discovery of a part of the cluster; the same in all members",
-        {{"--fleet-divide", "",
-          "list and watch only the part of this member: some of the pods, nodes or services, or "
-          "some of the namespaces if a configuration names several or its role joins kinds",
-          flag(o.divide)},
-         {"--fleet-slots", "N",
-          "number of parts assigned to the members, a power of two (default 256); more parts "
-          "make the shares of many members more equal",
-          [&o](Text v) {
-              constexpr const char* allowed = "a power of two, at most 4096";
-              o.slots = number(v, 1u, 4096u, allowed);
-              if (!std::has_single_bit(o.slots))
-                  throw UsageError(std::string("must be ") + allowed);
-          }}}};
+        {Option{
+             "--fleet-divide", "",
+             "list and watch only the part of this member: some of the pods, nodes or services, or "
+             "some of the namespaces if a configuration names several or its role joins kinds",
+             flag(o.divide)}
+             .with(fleets()),
+         Option{"--fleet-slots", "N",
+                "number of parts assigned to the members, a power of two (default 256); more parts "
+                "make the shares of many members more equal",
+                [&o](Text v) {
+                    constexpr const char* allowed = "a power of two, at most 4096";
+                    o.slots = number(v, 1u, 4096u, allowed);
+                    if (!std::has_single_bit(o.slots))
+                        throw UsageError(std::string("must be ") + allowed);
+                }}
+             .with({"--fleet-divide"})}};
 }
 
 Section agent_options(FleetOptions& o) {
@@ -146,14 +164,6 @@ void check(const FleetOptions& options) {
     }
     if (!options.share.is_all() && options.divide) {
         throw UsageError("--object-share and --fleet-divide: both say which part is discovered");
-    }
-    if (options.is_fleet()) return;
-    if (options.divide) throw UsageError("--fleet-divide: needs a fleet, such as --fleet-service");
-    const bool has_rules = options.replicas != 1 || options.drain != k8s_sd::Duration{} ||
-                           options.rules != k8s_sd::FleetRules{};
-    if (has_rules || !options.self.empty()) {
-        throw UsageError("--member and the options of a fleet need --fleet-service, "
-                         "--fleet-leases or --fleet-members");
     }
 }
 

@@ -29,8 +29,7 @@ Section warm_options(k8s_sd::WarmStart& o) {
              .with({directory}),
          Option{"--snapshot-annotations", "PREFIX",
                 "keep annotations with this prefix, as written in labels, in addition to "
-                "prometheus_io_; "
-                "repeatable. They may be credentials",
+                "prometheus_io_; repeatable. They may be credentials",
                 [&o](const std::string& v) { o.annotations.push_back(v); }}
              .with({directory})}};
 }

@@ -56,12 +56,12 @@ cli::Section config_options(Options& o) {
              "/readyz is 200 although a mistake leaves out jobs at the start; by default 503, so a "
              "rolling update keeps the replicas with these jobs",
              cli::flag(o.ready_with_left_out_jobs)}
-             .with({"--config"}),
+             .with({"--config", "--monitors", "--monitors-config", "--monitors-owner"}),
          cli::dialect_option("dialect of the file and of labels:", o.dialect, o.prometheus_version),
          cli::Option{"--check-interval", "SECONDS",
                      "interval of checks for changes of the file (default 5)",
                      [&](Text v) { o.check_interval = cli::seconds(v); }}
-             .with({"--config", "--monitors-config"})}};
+             .with({"--config"})}};
 }
 
 cli::Section monitors_options(MonitorsOptions& o) {
@@ -93,10 +93,9 @@ cli::Section monitors_options(MonitorsOptions& o) {
           }},
          cli::Option{"--monitors-namespace", "NAME",
                      "namespace of the owner in a file, for selectors without a namespace selector "
-                     "(default: "
-                     "default)",
+                     "(default: default)",
                      cli::text(o.own_namespace)}
-             .with({"--monitors", "--monitors-config"}),
+             .with({"--monitors-config"}),
          cli::Option{
              "--monitors-max-jobs", "N",
              "maximum number of jobs of all monitors, shared by namespaces; further monitors are "
@@ -200,11 +199,13 @@ cli::Section allocator_options(TargetAllocatorOptions& o) {
              "time for which the previous owner keeps a target after a change of the collectors "
              "(default: none)",
              [&](Text v) { o.handover = cli::seconds(v); }}
-             .with({"--collectors", "--collector-selector"}),
-         {"--allow-insecure-auth-secrets", "",
-          "show the secrets of /scrape_configs to all clients, not only to those with a verified "
-          "certificate",
-          cli::flag(o.show_secrets)}}};
+             .with({"--collector-selector"}),
+         cli::Option{"--allow-insecure-auth-secrets", "",
+                     "show the secrets of /scrape_configs to all clients, not only to those with a "
+                     "verified "
+                     "certificate",
+                     cli::flag(o.show_secrets)}
+             .with({"--collectors", "--collector-selector"})}};
 }
 
 cli::Section access_options(Options& o) {
@@ -377,6 +378,10 @@ void check(const Options& o) {
     if (o.allocator.allocation.allocation == Allocation::per_node && o.allocator.collectors > 0) {
         throw UsageError("--allocation: per-node needs --collector-selector, as only pods have "
                          "nodes");
+    }
+    const bool is_per_node = o.allocator.allocation.allocation == Allocation::per_node;
+    if (o.allocator.allocation.fallback && !is_per_node) {
+        throw UsageError("--allocation-fallback: needs --allocation per-node");
     }
     if (!o.monitors.file.empty() && !o.monitors.owner.empty()) {
         throw UsageError("--monitors-owner: the file of --monitors-config names the owner");

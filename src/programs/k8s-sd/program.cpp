@@ -123,10 +123,16 @@ bool has_several_servers(const k8s_sd::ScrapeConfigFile& file) {
     return servers.size() > 1;
 }
 
+/// Jobs forget unused lists by the clock of the counts of their allocation.
+Options with_one_clock(Options options) {
+    options.allocator.clock = options.serve.clock;
+    return options;
+}
+
 }  // namespace
 
 Program::Program(asio::io_context& io, Options options)
-    : options_(std::move(options)),
+    : options_(with_one_clock(std::move(options))),
       executor_(io.get_executor()),
       strand_(asio::make_strand(io)),
       log_("k8s-sd", options_.log),

@@ -60,12 +60,11 @@ void check_from(const std::vector<cli::GivenOption>& given) {
     if (std::none_of(given.begin(), given.end(), is_from)) return;
     for (const cli::GivenOption& one : given) {
         if (allowed.contains(one.option->name)) continue;
-        throw UsageError("--from: the running k8s-sd has clusters and a dialect of its own; leave "
-                         "out " +
-                         one.option->name +
-                         "; of the options for servers and "
-                         "credentials it takes --token-file, --ca-file, --client-cert and "
-                         "--client-key only");
+        throw UsageError(
+            "--from: the running k8s-sd has clusters and a dialect of its own; leave out " +
+            one.option->name +
+            "; of the options for servers and credentials it takes --token-file, --ca-file, "
+            "--client-cert and --client-key only");
     }
 }
 

@@ -1,5 +1,6 @@
 #include "integration/cache/object_cache_fixture.hpp"
 
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <algorithm>
 
@@ -312,12 +313,70 @@ TEST_CASE("ObjectCache: an object that is too large is neither absent nor forgot
         CHECK(c.read("known") == "not found");
         CHECK(c.read("unknown") == "not found");
     }
+    SECTION("until it is gone, also while the server is away") {
+        c.server.accept_connections(false);
+        c.server.disconnect_all();
+        c.advance(5s);
+        c.remove("unknown");
+        if (GENERATE(false, true)) c.server.compact();  // the next watch begins with a list
+        c.server.accept_connections(true);
+        c.advance(1min);
+        CHECK(c.read("known") == "token=1");
+        CHECK(c.read("unknown") == "not found");
+    }
     SECTION("until it is smaller") {
         c.put("known", "2");
         c.put("unknown", "3");
         CHECK(c.read("known") == "token=2");
         CHECK(c.read("unknown") == "token=3");
     }
+}
+
+TEST_CASE("ObjectCache: an object that is too large has a watch after the collection is left") {
+    ObjectCacheConfig config;
+    config.watch.max_object_bytes = 2000;
+    config.collection_threshold = 3;
+    CachedCluster c(config);
+    const std::string large(5000, 'x');
+    c.put("big", large);
+    const auto big = c.refer("big");
+    {
+        const auto others = c.refer_to({"a", "b", "c"});
+        c.settle();
+        REQUIRE(c.watches() == "collection");
+    }
+    c.settle();
+    CHECK(c.watches() == "1 single");
+    CHECK(c.cache->status("shop", "big")->error == errc::object_too_large);
+    SECTION("it is smaller") {
+        c.put("big", "1");
+        CHECK(c.read("big") == "token=1");
+    }
+    SECTION("it is gone") {
+        c.remove("big");
+        CHECK(c.read("big") == "not found");
+    }
+}
+
+TEST_CASE("ObjectCache: objects that are too large do not starve others where the collection "
+          "cannot be listed") {
+    ObjectCacheConfig config;
+    config.watch.max_object_bytes = 2000;
+    config.collection_threshold = 4;
+    CachedCluster c(config);
+    c.server.set_intercept([](const sim::Request& request) -> std::optional<sim::Response> {
+        if (!request.param("fieldSelector").empty()) return std::nullopt;
+        return sim::Response::failure(500, "InternalError", "no list");
+    });
+    const auto names = numbered("s", 8);
+    for (const auto& name : names) c.put(name, std::string(5000, 'x'));
+    c.put("readable", "1");
+    std::vector<ObjectCache::Reference> references;
+    for (const auto& name : names) references.push_back(c.refer(name));
+    references.push_back(c.refer("readable"));
+    c.settle();
+    c.advance(3min);
+    CHECK(c.read("readable") == "token=1");
 }
 
 TEST_CASE("ObjectCache: a get that waits when the permission is refused ends at once") {

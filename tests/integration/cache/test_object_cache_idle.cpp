@@ -109,6 +109,24 @@ TEST_CASE("ObjectCache: an immutable object whose content was refused is read ag
     c.settle();
 }
 
+TEST_CASE("ObjectCache: an immutable object is gone with its successor that was too large") {
+    ObjectCacheConfig config;
+    config.watch.max_object_bytes = 2000;
+    CachedCluster c(config);
+    c.server.apply(immutable(secret("key", {{"token", "1"}})));
+    const auto reference = c.refer("key");
+    CHECK(c.read("key") == "token=1");
+    c.remove("key");
+    c.server.apply(immutable(secret("key", {{"token", std::string(5000, 'x')}})));
+    c.advance(30s);
+    c.cache->read_again(reference);
+    c.settle();
+    CHECK(c.cache->status("shop", "key")->error == errc::object_too_large);
+    c.remove("key");
+    c.settle();
+    CHECK(c.read("key") == "not found");
+}
+
 TEST_CASE("ObjectCache: what is known of an immutable object stays while the server is away") {
     CachedCluster c;
     c.server.apply(immutable(secret("key", {{"token", "1"}})));

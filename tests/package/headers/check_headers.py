@@ -5,11 +5,12 @@ usage: check_headers.py BUILD [--public]
     BUILD     a configured build; its compile_commands.json has the compiler and its options
     --public  without those in detail/
 
-A header that another one includes anyway can precede it in a translation unit: it provides nothing
-that the other one does not include itself. This saves most of the time, in two ways. A few headers
-that many others include are precompiled. The headers that include the same precompiled one are
-divided into chains in which each header includes its predecessor, directly or not; a chain is one
-translation unit, which includes every header twice. The compiler generates no code.
+A header that another one includes in front of its own code can precede it in a translation unit: it
+provides nothing that the other one does not include itself. This saves most of the time, in two
+ways. A few headers that many others include are precompiled. The headers that include the same
+precompiled one are divided into chains in which each header includes its predecessor, directly or
+not; a chain is one translation unit, which includes every header twice. The compiler generates no
+code.
 """
 import concurrent.futures
 import json
@@ -24,14 +25,17 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[3] / "include"
 UNIT = "tests/package/headers/host.cpp"  # has the options of a host
 INCLUDE = re.compile(r'\s*#\s*include\s+["<]([^">]+)[">]')
+CODE = re.compile(r"\s*(?!#|//)\S")  # no directive, no comment
 CONDITION = re.compile(r"\s*#\s*(if|endif)")
 BODIES = re.compile(r"(^|/)src\.hpp$")  # the library's bodies, no header
 
 
 def includes_of(text):
-    """The headers that a text includes under no condition."""
+    """The headers that a text includes under no condition, in front of its own code."""
     depth = 0
     for line in text.splitlines():
+        if CODE.match(line):
+            return
         if condition := CONDITION.match(line):
             depth += 1 if condition[1] == "if" else -1
         elif depth == 0 and (include := INCLUDE.match(line)):
@@ -53,7 +57,7 @@ def closures(direct):
 
 
 def bases(headers, included):
-    """The header to compile each header with, precompiled: one that it includes, or None.
+    """The header to compile each header with, precompiled: one of them that it includes, or None.
 
     The time for a header is estimated by the number of headers that it includes. One of Boost takes
     as long as many of our own.
@@ -74,7 +78,7 @@ def bases(headers, included):
     def saving(candidate):
         return sum(gain for _, gain in users(candidate)) - times[candidate]
 
-    while saving(best := max(sorted(included), key=saving)) > 0:
+    while saving(best := max(headers, key=saving)) > 0:
         base |= {header: best for header, _ in users(best)}
     return base
 
@@ -110,7 +114,7 @@ class Compiler:
     def __init__(self, command, folder):
         self.command = command
         self.folder = pathlib.Path(folder)
-        version = subprocess.run([command[0], "--version"], check=True, capture_output=True,
+        version = subprocess.run([*command, "--version"], check=True, capture_output=True,
                                  text=True).stdout
         self.is_clang = "clang" in version
 

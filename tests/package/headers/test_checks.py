@@ -209,6 +209,15 @@ class HeaderTest(unittest.TestCase):
         self.expect("alone.hpp", text=self.TEXT, alone="inline Text f();")
         self.expect("alone.hpp", text=self.TEXT, alone="std::string f();")
 
+    def test_a_header_that_includes_another_one_too_late_is_found(self):
+        self.expect("late.hpp", text=self.TEXT, late='inline Text f();\n#include "text.hpp"\n')
+
+    def test_only_headers_to_check_precede_others(self):
+        included = {"detail/q": set(), "detail/p": set(),
+                    **{f"h{n}": {"detail/q", "detail/p"} for n in range(9)}}
+        public = [f"h{n}" for n in range(9)]
+        self.assertEqual(check_headers.bases(public, included), dict.fromkeys(public))
+
     def test_a_warning_is_found(self):
         self.expect("unused-variable", text=self.TEXT, warned="inline void f() { int unused; }")
 
@@ -218,7 +227,7 @@ class HeaderTest(unittest.TestCase):
     def test_a_header_that_many_include_is_precompiled(self):
         included = {"a": set(), "b": {"a"}, "c": {"a", "boost/x"}, "d": {"a", "c", "boost/x"},
                     "e": {"a", "c", "boost/x"}}
-        self.assertEqual(check_headers.bases(included, included),
+        self.assertEqual(check_headers.bases(sorted(included), included),
                          {"a": None, "b": "a", "c": "a", "d": "c", "e": "c"})
 
 

@@ -24,7 +24,7 @@ class K8sSd final : public Instance {
         options.config_file = world.directory.path("jobs.yml");
         options.listen = "127.0.0.1:0";
         options.one_question = true;  // prints no address
-        options.serve.clock = options.allocator.clock = world.clock;
+        options.serve.clock = world.clock;
         options.file_worker = context.get_executor();
         options.server.api_server.url = "https://blue";
         program_.emplace(context, std::move(options));

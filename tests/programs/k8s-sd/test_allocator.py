@@ -329,6 +329,8 @@ class CommandLine(unittest.TestCase):
     def test_what_does_not_go_together_is_refused(self):
         table = {("--collectors", 2, "--collector-selector", "a=b"): "--collectors: the pods",
                  ("--collectors", 2, "--allocation", "per-node"): "--allocation: per-node needs",
+                 ("--collector-selector", "a=b", "--collector-namespace", "x",
+                  "--allocation-fallback"): "--allocation-fallback: needs --allocation per-node",
                  ("--collectors", 0): "--collectors: "}
         for arguments, message in table.items():
             with self.subTest(arguments=arguments):

@@ -546,9 +546,9 @@ class CommandLine(unittest.TestCase):
         monitors = "--monitors or --monitors-config FILE or --monitors-owner [KIND/]NAMESPACE/NAME"
         table = {
             ("--strict",): "--config FILE",
-            ("--ready-with-left-out-jobs",): "--config FILE",
-            ("--check-interval", "5"): "--config FILE or --monitors-config FILE",
-            ("--monitors-namespace", "a"): "--monitors or --monitors-config FILE",
+            ("--ready-with-left-out-jobs",): "--config FILE or " + monitors,
+            ("--check-interval", "5"): "--config FILE",
+            ("--monitors-namespace", "a"): "--monitors-config FILE",
             ("--monitors-max-jobs", "100000"): monitors,
             ("--monitors-max-bytes", "536870912"): monitors,
             ("--snapshot-after", "5"): "--snapshot-dir DIRECTORY",
@@ -557,7 +557,8 @@ class CommandLine(unittest.TestCase):
             ("--record-keep", "0"): "--record FILE",
             ("--write-list", "targets"): "--write-dir DIR",
             ("--allocation", "consistent-hashing"): collectors,
-            ("--handover", "5"): collectors,
+            ("--handover", "5"): "--collector-selector LABELS",
+            ("--allow-insecure-auth-secrets",): collectors,
             ("--collector-prefix", "a"): "--collectors N",
             ("--collector-namespace", "a"): "--collector-selector LABELS",
             ("--collector-grace", "30"): "--collector-selector LABELS",

@@ -69,18 +69,22 @@ TEST_CASE("SplitSet: it has the elements of a plain set, whole, split, and empti
         }
         REQUIRE(set.size() == plain.size());
     };
-    constexpr std::size_t large = 3 * Set::max_unsplit;
+    constexpr std::size_t large = 3 * detail::split_set_limit;
     for (int round = 0; round < 2; ++round) {
         for (std::size_t i = 0; i < 2 * large; ++i) change(large, true);
         CHECK(content(set) == plain);
-        CHECK(set.size() > Set::max_unsplit);
+        CHECK(set.size() > detail::split_set_limit);
         for (std::size_t i = 0; i < large; ++i) change(large, false);
         CHECK(content(set) == plain);
         const auto is_odd = [](const std::string& text) { return (text.back() - '0') % 2 == 1; };
-        set.erase_if([&](const std::unique_ptr<std::string>& text) { return is_odd(*text); });
+        set.erase_if([&](const std::unique_ptr<std::string>& text, std::size_t part) {
+            const bool is_split = part != detail::not_split;
+            CHECK((!is_split || part == detail::split_set_part(Hash{}(text))));
+            return is_odd(*text);
+        });
         std::erase_if(plain, is_odd);
         CHECK(content(set) == plain);
-        set.erase_if([](const auto&) { return true; });
+        set.erase_if([](const auto&, std::size_t) { return true; });
         plain.clear();
         CHECK(set.empty());
     }
@@ -90,10 +94,10 @@ TEST_CASE("SplitSet: an empty set has no memory, even if it was large") {
     memory_use = {.on = true};
     {
         Set set;
-        for (std::size_t i = 0; i < 2 * Set::max_unsplit; ++i) {
+        for (std::size_t i = 0; i < 2 * detail::split_set_limit; ++i) {
             set.insert(std::make_unique<std::string>(name_of(i)));
         }
-        for (std::size_t i = 0; i < 2 * Set::max_unsplit; ++i) {
+        for (std::size_t i = 0; i < 2 * detail::split_set_limit; ++i) {
             set.erase(std::string_view(name_of(i)));
         }
         CHECK(set.empty());
@@ -143,7 +147,7 @@ TEST_CASE("SplitSet: no insertion into a large set moves more than a part of it"
     Set set;
     std::size_t longest = 0;
     memory_use = {.on = true};
-    for (std::size_t i = 0; i < 16 * Set::max_unsplit; ++i) {
+    for (std::size_t i = 0; i < 16 * detail::split_set_limit; ++i) {
         auto element = std::make_unique<std::string>(name_of(i));
         memory_use.requested = 0;
         set.insert(std::move(element));
@@ -152,7 +156,7 @@ TEST_CASE("SplitSet: no insertion into a large set moves more than a part of it"
     }
     memory_use.on = false;
     // A single table takes 16 times as many pointers at least.
-    CHECK(longest < 5 * Set::max_unsplit * sizeof(void*));
+    CHECK(longest < 5 * detail::split_set_limit * sizeof(void*));
 }
 
 }  // namespace split_set_tests

@@ -1,10 +1,12 @@
 #include "k8s_sd/detail/groups/dependency_graph.hpp"
+#include "support/allocations.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <new>
 #include <random>
 #include <set>
 #include <string>
@@ -189,6 +191,31 @@ TEST_CASE("DependencyGraph: what goes looks at one other dependent, however many
     for (Dependent& dependent : who) ask(graph, dependent, {});
     CHECK(visited() <= 3 * who.size());  // itself, and the last one of each object
     CHECK(graph.empty());
+}
+
+TEST_CASE("DependencyGraph: without memory a dependent gets all of its new dependencies or none") {
+    bool done = false;
+    for (long allocations = 0; !done; ++allocations) {
+        CAPTURE(allocations);
+        Graph graph;
+        Dependent first, second, third;
+        ask(graph, first, {pod, node});
+        ask(graph, second, {pod, node});
+        Graph::Recorded asked;
+        for (const auto& [kind, ns, name] : {pod, node}) graph.record(kind, ns, name, asked);
+        test::allocations_left = allocations;
+        try {
+            graph.set_dependencies(third, std::move(asked));
+            done = true;
+        } catch (const std::bad_alloc&) {
+        }
+        test::allocations_left = -1;
+        CHECK(dependents(graph, pod).contains(&third) == done);
+        CHECK(dependents(graph, node).contains(&third) == done);
+        graph.set_dependencies(third, {});
+        CHECK(dependents(graph, pod) == Set{&first, &second});
+        CHECK(dependents(graph, node) == Set{&first, &second});
+    }
 }
 
 TEST_CASE("DependencyGraph: agrees with a map of sets through random changes") {

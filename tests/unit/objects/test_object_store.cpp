@@ -218,6 +218,29 @@ TEST_CASE("ObjectStore: an object that a list brings twice counts once") {
     CHECK(store.size() == 1);
 }
 
+TEST_CASE("ObjectStore: of many objects a list removes those that it lacks") {
+    const auto name = [](std::size_t i) { return "n" + std::to_string(i); };
+    // Around the size at which tables are split into parts, before and during the list.
+    for (const std::size_t known : {100U, 4000U, 5000U, 20000U}) {
+        for (const std::size_t listed : {0U, 90U, 4000U, 4999U, 30000U}) {
+            CAPTURE(known, listed);
+            ObjectStore store;
+            for (std::size_t i = 0; i < known; ++i) store.put(thing(name(i), "1"));
+            store.begin_list();
+            for (std::size_t i = 1; i <= listed; ++i) store.put_listed(thing(name(i), "1"));
+            store.put_listed(thing(name(0), "2"));  // with another content, at the end
+            const std::size_t missing = known > listed ? known - listed - 1 : 0;
+            CHECK(store.missing() == missing);
+            const auto removals = store.finish_list();
+            CHECK(removals.size() == missing);
+            CHECK(store.size() == listed + 1);
+            for (const ObjectChange& removal : removals) {
+                if (store.find("ns", removal.before->name())) FAIL("an object is still there");
+            }
+        }
+    }
+}
+
 TEST_CASE("ObjectStore: agrees with a map through random lists and events") {
     std::mt19937 random(3);
     using Content = std::pair<std::string, std::string>;  // UID, content

@@ -16,6 +16,19 @@ struct HashedKey {
     std::size_t hash;
 };
 
+/// A set of so many elements is split.
+constexpr std::size_t split_set_limit = 4096;
+constexpr std::size_t split_set_parts = 256;
+/// The part of an element of a set that is split. Parts have different sizes, up to twice the mean:
+/// equal parts would all grow at the same time.
+/// \param hash  has 24 random low bits; the tables use the low eight, and the high ones
+inline std::size_t split_set_part(std::size_t hash) noexcept {
+    constexpr std::size_t last = split_set_parts - 1;
+    return std::max(hash >> 8U & last, hash >> 16U & last);
+}
+/// The part of an element of a set that is not split.
+constexpr std::size_t not_split = split_set_parts;
+
 /// A set of very many elements that never stops its thread for long: a large one consists of parts,
 /// each of which grows alone. A single table of half a million elements moves all of them when it
 /// grows, which takes tens of milliseconds.
@@ -45,9 +58,6 @@ class SplitSet {
     using Part = boost::unordered_flat_set<Element, KnownHash, KnownEqual>;
 
  public:
-    /// The set is split when it reaches this size.
-    static constexpr std::size_t max_unsplit = 4096;
-
     SplitSet() : SplitSet(Hash(), Equal()) {}
     SplitSet(const Hash& hash, const Equal& equal)
         : whole_(0, KnownHash(hash), KnownEqual(equal)) {}
@@ -56,14 +66,14 @@ class SplitSet {
     template <class Key>
     const Element* find(const Key& key) const {
         const HashedKey<Key> hashed{key, hash_of(key)};
-        const Part& part = parts_.empty() ? whole_ : parts_[part_of(hashed.hash)];
+        const Part& part = parts_.empty() ? whole_ : parts_[split_set_part(hashed.hash)];
         const auto it = part.find(hashed);
         return it == part.end() ? nullptr : &*it;
     }
     /// The set must not contain an equal element. \returns the element in the set
     const Element& insert(Element element) {
-        if (parts_.empty() && whole_.size() == max_unsplit) split();
-        Part& part = parts_.empty() ? whole_ : parts_[part_of(hash_of(element))];
+        if (parts_.empty() && whole_.size() == split_set_limit) split();
+        Part& part = parts_.empty() ? whole_ : parts_[split_set_part(hash_of(element))];
         const Element& inserted = *part.insert(std::move(element)).first;
         ++size_;
         return inserted;
@@ -71,22 +81,26 @@ class SplitSet {
     template <class Key>
     void erase(const Key& key) {
         const HashedKey<Key> hashed{key, hash_of(key)};
-        Part& part = parts_.empty() ? whole_ : parts_[part_of(hashed.hash)];
+        Part& part = parts_.empty() ? whole_ : parts_[split_set_part(hashed.hash)];
         const auto it = part.find(hashed);
         if (it == part.end()) return;
         part.erase(it);
         if (--size_ == 0) parts_ = std::vector<Part>();
     }
+    /// \param predicate  is called with an element and its part; see split_set_part()
     template <class Predicate>
     void erase_if(Predicate predicate) {
-        for_each_part([&](Part& part) {
+        const auto erase_from = [&](Part& part, std::size_t number) {
             for (auto it = part.begin(); it != part.end();) {
                 const auto here = it++;
-                if (!predicate(*here)) continue;
+                if (!predicate(*here, number)) continue;
                 part.erase(here);
                 --size_;
             }
-        });
+        };
+        erase_from(whole_, not_split);
+        for (std::size_t number = 0; number < parts_.size(); ++number)
+            erase_from(parts_[number], number);
         if (size_ == 0) parts_ = std::vector<Part>();
     }
     template <class Visit>
@@ -101,35 +115,23 @@ class SplitSet {
     bool empty() const noexcept { return size_ == 0; }
 
  private:
-    static constexpr std::size_t part_count = 256;
-
-    /// Parts of different sizes, up to twice the mean: equal parts would all grow at the same time.
-    /// The tables use the low eight bits of a hash, and the high ones.
-    static std::size_t part_of(std::size_t hash) noexcept {
-        return std::max(hash >> 8U & (part_count - 1), hash >> 16U & (part_count - 1));
-    }
     template <class Key>
     std::size_t hash_of(const Key& key) const noexcept {
         return whole_.hash_function()(key);
     }
     Part empty_part() const { return Part(0, whole_.hash_function(), whole_.key_eq()); }
-    template <class Visit>
-    void for_each_part(Visit visit) {
-        visit(whole_);
-        for (Part& part : parts_) visit(part);
-    }
     void split() {
-        std::array<std::size_t, part_count> sizes{};
-        for (const Element& element : whole_) ++sizes[part_of(hash_of(element))];
+        std::array<std::size_t, split_set_parts> sizes{};
+        for (const Element& element : whole_) ++sizes[split_set_part(hash_of(element))];
         std::vector<Part> parts;
-        parts.reserve(part_count);
+        parts.reserve(split_set_parts);
         for (const std::size_t size : sizes) {
             parts.push_back(empty_part());
             parts.back().reserve(size);  // elements; the constructor takes a number of slots
         }
         // From here on nothing allocates, so an exception loses no element.
         for (const Element& element : whole_) {
-            const std::size_t part = part_of(hash_of(element));
+            const std::size_t part = split_set_part(hash_of(element));
             parts[part].insert(std::move(const_cast<Element&>(element)));
         }
         parts_ = std::move(parts);

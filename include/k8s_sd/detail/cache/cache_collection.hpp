@@ -99,8 +99,11 @@ class CollectionPolicy {
     /// How many objects without a watch may get one of their own, if `single` already have one.
     /// While the collection is being joined, objects beyond the threshold wait for it.
     std::size_t room(const State& state, std::size_t single, TimePoint now) const {
-        if (!enabled() || is_refused(state, now)) return std::numeric_limits<std::size_t>::max();
+        if (!has_bounded_room(state, now)) return std::numeric_limits<std::size_t>::max();
         return threshold_ - std::min(threshold_, single);
+    }
+    bool has_bounded_room(const State& state, TimePoint now) const {
+        return enabled() && !is_refused(state, now);
     }
     static bool is_refused(const State& state, TimePoint now) {
         if (const auto* leaving = std::get_if<Leaving>(&state)) return now < leaving->refused_until;

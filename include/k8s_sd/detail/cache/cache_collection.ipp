@@ -70,7 +70,10 @@ std::shared_ptr<CacheWatch> CacheCollection::serving() const {
 bool CacheCollection::is_refused() const { return Policy::is_refused(state_, clock_.now()); }
 
 std::size_t CacheCollection::room() const {
-    return policy_.room(state_, entries_.counts().single, clock_.now());
+    const TimePoint now = clock_.now();
+    // Counting visits all entries, for each new one.
+    const bool is_bounded = policy_.has_bounded_room(state_, now);
+    return policy_.room(state_, is_bounded ? entries_.counts().single : 0, now);
 }
 
 CollectionPolicy::Facts CacheCollection::facts(Policy::Occasion occasion, TimePoint now) const {

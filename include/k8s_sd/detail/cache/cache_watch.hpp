@@ -63,6 +63,7 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
         error_code error;
         std::string message;
         unsigned failures = 0;  ///< in a row
+        bool hides = false;     ///< an object was unreadable since the last time without an error
     };
     struct News {
         bool failed = false;    ///< an attempt has failed
@@ -72,12 +73,14 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
     News publish() {
         WatchStatus status = watcher_.status();
         const Trouble before = trouble();
-        const bool hid = before.error == errc::object_too_large;
         const News news{status.error && status.failures != before.failures,
-                        hid && status.message != before.message};
+                        before.hides && status.message != before.message};
+        // The error of a request takes the place of that about an object.
+        const bool hides = before.hides || status.error == errc::object_too_large ||
+                           status.error == errc::bad_object;
         trouble_.reset();
         if (status.error)
-            trouble_ = Trouble{status.error, std::move(status.message), status.failures};
+            trouble_ = Trouble{status.error, std::move(status.message), status.failures, hides};
         return news;
     }
     Trouble trouble() const { return trouble_ ? *trouble_ : Trouble{}; }

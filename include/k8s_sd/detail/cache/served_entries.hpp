@@ -77,7 +77,7 @@ class ServedEntries {
     void on_error(const CacheWatch&);
 
     Counts counts() const;
-    /// A single-object watch is synced and has no error.
+    /// The server answers a single-object watch.
     bool single_works() const;
     /// Number of single-object watches; under the mutex, on any thread.
     std::size_t single_watches() const;

@@ -88,6 +88,8 @@ void ServedEntries::leave_collections(CacheWatch& present) {
         if (entry->next.get() == &present) {
             present.forget(entry->name);
             replace(entry->next, nullptr);
+            // An object that the collection hides has no other watch.
+            if (!entry->watch) need_watch(*entry);
         }
         // This collection, or an older one in disagreement with it.
         const bool collected = entry->watch && entry->watch->of_collection();
@@ -171,7 +173,8 @@ void ServedEntries::on_synced(const CacheWatch& watch) {
 void ServedEntries::on_revealed(const CacheWatch& watch) {
     if (!watch.synced()) return;
     for_each_of(watch, [&](CacheEntry& entry) {
-        const bool unknown = entry.watch.get() == &watch && !entry.synced();
+        if (entry.watch.get() != &watch) return change_over_if_agreed(entry);
+        const bool unknown = !entry.synced() || entry.doubted;
         if (unknown && !watch.hides(entry.name)) set_value(entry, watch.find(entry.name));
     });
 }
@@ -203,8 +206,10 @@ ServedEntries::Counts ServedEntries::counts() const {
 
 bool ServedEntries::single_works() const {
     return std::any_of(entries_.begin(), entries_.end(), [](const auto& entry) {
-        return entry->watch && !entry->watch->of_collection() && entry->watch->synced() &&
-               !entry->watch->error();
+        const auto& watch = entry->watch;
+        if (!watch || watch->of_collection() || !watch->synced()) return false;
+        const error_code error = watch->error();
+        return !error || error == errc::object_too_large;  // the server has answered
     });
 }
 

@@ -193,14 +193,7 @@ class DependencyGraph {
         asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
         if (known.consist_of(asked)) return;
         Dependencies now(asked);
-        now.for_each([&](Dependency& used, std::uint32_t& position) {
-            if (const std::uint32_t* same = known.position_in(used)) {
-                position = *same;
-                return;
-            }
-            position = static_cast<std::uint32_t>(used.dependents_.size());
-            used.dependents_.push_back(&dependent);
-        });
+        add_to_new(now, known, dependent);
         known.for_each([&](Dependency& object, std::uint32_t position) {
             if (!now.position_in(object)) drop(object, position);
         });
@@ -232,6 +225,28 @@ class DependencyGraph {
     }
 
  private:
+    // Adds the dependent to those of its new dependencies: all, or without memory none.
+    static void add_to_new(Dependencies& now, Dependencies& known, Dependent& dependent) {
+        std::size_t added = 0;
+        try {
+            now.for_each([&](Dependency& used, std::uint32_t& position) {
+                if (const std::uint32_t* same = known.position_in(used)) {
+                    position = *same;
+                    return;
+                }
+                position = static_cast<std::uint32_t>(used.dependents_.size());
+                used.dependents_.push_back(&dependent);
+                ++added;
+            });
+        } catch (...) {
+            now.for_each([&](Dependency& used, std::uint32_t&) {
+                if (added == 0 || known.position_in(used)) return;
+                used.dependents_.pop_back();
+                --added;
+            });
+            throw;
+        }
+    }
     // Moves the last dependent to the freed index.
     void drop(Dependency& unused, std::uint32_t position) {
         auto& dependents = unused.dependents_;

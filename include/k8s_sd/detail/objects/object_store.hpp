@@ -3,10 +3,10 @@
 #include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/detail/base/split_set.hpp"
+#include "k8s_sd/detail/objects/listed_objects.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/objects/object.hpp"
 
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
@@ -106,12 +106,13 @@ class ObjectSet {
         }
         if (table_) table_->for_each([&](const ObjectPtr& object) { visit(object); });
     }
+    /// \param predicate  is called with an object and its part; see SplitSet::erase_if()
     template <class Predicate>
     void erase_if(Predicate predicate) {
         if (table_) {
             table_->erase_if(predicate);
         } else {
-            erase_few(predicate);
+            erase_few([&](const ObjectPtr& object) { return predicate(object, not_split); });
         }
         drop_if_empty();
     }
@@ -202,7 +203,7 @@ class ObjectStore {
     /// The list contains the object in an unreadable form: its known content stays.
     void mark_listed(std::string_view ns, std::string_view name) {
         if (!list_) return;
-        if (const Object* known = find(ns, name)) list_->objects.insert(known);
+        if (const Object* known = find(ns, name)) list_->objects.add(*known);
     }
     /// The list contains an object with an unreadable name: it may be any unlisted object, so all
     /// of those stay.
@@ -222,8 +223,8 @@ class ObjectStore {
         std::vector<ObjectChange> removals;
         if (!has_nameless() && missing() > 0) {
             removals.reserve(missing());  // an exception during the removal would lose objects
-            objects_.erase_if([&](const ObjectPtr& object) {
-                if (list_->objects.contains(object.get())) return false;
+            objects_.erase_if([&](const ObjectPtr& object, std::size_t part) {
+                if (list_->objects.contains(*object, part)) return false;
                 removals.push_back({object, nullptr});
                 return true;
             });
@@ -240,14 +241,14 @@ class ObjectStore {
     }
 
     void unlist(const Object& object) {
-        if (list_) list_->objects.erase(&object);
+        if (list_) list_->objects.remove(object);
     }
 
     /// A list in progress.
     struct List {
-        boost::unordered_flat_set<const Object*> objects;  // objects of objects_ listed so far
-        std::size_t known = 0;                             // when the list began
-        bool nameless = false;                             // the list contains an unnamed object
+        ListedObjects objects;  // objects of objects_ listed so far
+        std::size_t known = 0;  // when the list began
+        bool nameless = false;  // the list contains an unnamed object
     };
 
     ObjectSet objects_;

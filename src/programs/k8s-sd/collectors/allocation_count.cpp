@@ -104,7 +104,6 @@ void AllocationCount::count() {
             self->on_counted(complete ? std::optional(std::move(*counts)) : self->last_);
         });
     };
-    // The clock by which jobs forget unused lists: a list is made once for all counts.
     const Listing::TimePoint now = allocator_.options().clock->now();
     walk(
         jobs_named(jobs_),
