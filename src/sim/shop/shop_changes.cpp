@@ -16,14 +16,14 @@ std::string Shop::Impl::step() {
 }
 
 std::string Shop::Impl::begin_change() {
-    using Change = std::string (Impl::*)();
+    using RandomChange = std::string (Impl::*)();
     // Frequent changes have several entries.
-    constexpr std::array<Change, 11> changes{
+    constexpr std::array<RandomChange, 11> changes{
         &Impl::scale,          &Impl::scale,        &Impl::scale,          &Impl::roll_out,
         &Impl::lose_readiness, &Impl::crash,        &Impl::crash,          &Impl::relabel_pod,
         &Impl::run_job,        &Impl::relabel_node, &Impl::toggle_scraping};
     for (;;) {
-        const Change change = changes[pick(changes.size())];
+        const RandomChange change = changes[pick(changes.size())];
         if (std::string text = (this->*change)(); !text.empty()) return text;
     }
 }
