@@ -65,6 +65,7 @@ cli::Section config_options(Options& o) {
 }
 
 cli::Section monitors_options(MonitorsOptions& o) {
+    const std::vector<std::string> enabling{"--monitors", "--monitors-config", "--monitors-owner"};
     return {
         "Jobs from ServiceMonitors, PodMonitors, Probes and ScrapeConfigs of the cluster",
         {{"--monitors", "",
@@ -101,13 +102,13 @@ cli::Section monitors_options(MonitorsOptions& o) {
              "maximum number of jobs of all monitors, shared by namespaces; further monitors are "
              "refused (default 100000)",
              [&](Text v) { o.quota.jobs = cli::number(v, 1U, 10'000'000U, "1 to 10000000"); }}
-             .with({"--monitors", "--monitors-config", "--monitors-owner"}),
+             .with(enabling),
          cli::Option{
              "--monitors-max-bytes", "N",
              "maximum size of the configurations of these jobs, with the values of Secrets and "
              "compiled regular expressions, shared in the same way (default 536870912)",
              [&](Text v) { o.quota.bytes = bytes_of_memory(v); }}
-             .with({"--monitors", "--monitors-config", "--monitors-owner"})}};
+             .with(enabling)}};
 }
 
 cli::Section single_job_options(Options& o) {
@@ -167,6 +168,7 @@ cli::Section recording_options(Options& o) { return {"Recording", cli::record_op
 cli::Section allocator_options(TargetAllocatorOptions& o) {
     const cli::Choices<Allocation> allocations{
         {"consistent-hashing", Allocation::consistent_hashing}, {"per-node", Allocation::per_node}};
+    const std::vector<std::string> enabling{"--collectors", "--collector-selector"};
     return {
         "Allocate targets to OpenTelemetry collectors",
         {{"--collectors", "N", "number of collectors, numbered from 0",
@@ -188,7 +190,7 @@ cli::Section allocator_options(TargetAllocatorOptions& o) {
          cli::Option{"--allocation", "STRATEGY",
                      cli::either(cli::names_of(allocations), "consistent-hashing"),
                      cli::choice(o.allocation.allocation, allocations)}
-             .with({"--collectors", "--collector-selector"}),
+             .with(enabling),
          cli::Option{"--allocation-fallback", "",
                      "with per-node: allocate targets without a collector on their node by "
                      "consistent hashing",
@@ -202,10 +204,9 @@ cli::Section allocator_options(TargetAllocatorOptions& o) {
              .with({"--collector-selector"}),
          cli::Option{"--allow-insecure-auth-secrets", "",
                      "show the secrets of /scrape_configs to all clients, not only to those with a "
-                     "verified "
-                     "certificate",
+                     "verified certificate",
                      cli::flag(o.show_secrets)}
-             .with({"--collectors", "--collector-selector"})}};
+             .with(enabling)}};
 }
 
 cli::Section access_options(Options& o) {

@@ -15,6 +15,14 @@ namespace {
 const std::string list_db =
     "LIST /api/v1/namespaces/shop/secrets?fieldSelector=metadata.name%3Ddb&limit=500";
 
+/// Of objects of 2 000 bytes at most.
+ObjectCacheConfig small_objects(std::size_t collection_threshold) {
+    ObjectCacheConfig config;
+    config.watch.max_object_bytes = 2000;
+    config.collection_threshold = collection_threshold;
+    return config;
+}
+
 }  // namespace
 
 TEST_CASE("ObjectCache: the first reference starts a watch of the object, the last one stops it") {
@@ -283,10 +291,7 @@ TEST_CASE(
 }
 
 TEST_CASE("ObjectCache: an object that is too large is neither absent nor forgotten") {
-    ObjectCacheConfig config;
-    config.watch.max_object_bytes = 2000;
-    config.collection_threshold = 3;
-    CachedCluster c(config);
+    CachedCluster c(small_objects(3));
     const std::string large(5000, 'x');
     c.put("known", "1");
     const auto known = c.refer("known");
@@ -333,10 +338,7 @@ TEST_CASE("ObjectCache: an object that is too large is neither absent nor forgot
 }
 
 TEST_CASE("ObjectCache: an object that is too large has a watch after the collection is left") {
-    ObjectCacheConfig config;
-    config.watch.max_object_bytes = 2000;
-    config.collection_threshold = 3;
-    CachedCluster c(config);
+    CachedCluster c(small_objects(3));
     const std::string large(5000, 'x');
     c.put("big", large);
     const auto big = c.refer("big");
@@ -360,10 +362,7 @@ TEST_CASE("ObjectCache: an object that is too large has a watch after the collec
 
 TEST_CASE("ObjectCache: objects that are too large do not starve others where the collection "
           "cannot be listed") {
-    ObjectCacheConfig config;
-    config.watch.max_object_bytes = 2000;
-    config.collection_threshold = 4;
-    CachedCluster c(config);
+    CachedCluster c(small_objects(4));
     c.server.set_intercept([](const sim::Request& request) -> std::optional<sim::Response> {
         if (!request.param("fieldSelector").empty()) return std::nullopt;
         return sim::Response::failure(500, "InternalError", "no list");

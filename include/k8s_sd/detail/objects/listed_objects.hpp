@@ -42,7 +42,7 @@ class ListedObjects {
         parts_ = std::move(parts);
     }
 
-    std::vector<Part> parts_{1};
+    std::vector<Part> parts_ = std::vector<Part>(1);
     std::size_t size_ = 0;
 };
 
