@@ -84,8 +84,8 @@ Section fleet_options(FleetOptions& o) {
              .with(fleets()),
          Option{"--fleet-drain", "SECONDS",
                 "continue for this time after SIGTERM, until other members have started; less than "
-                "the "
-                "pod's terminationGracePeriodSeconds (default 0). A second signal ends the program",
+                "the pod's terminationGracePeriodSeconds (default 0). A second signal ends the "
+                "program",
                 [&o](Text v) { o.drain = seconds(v); }}
              .with(fleets())}};
 }

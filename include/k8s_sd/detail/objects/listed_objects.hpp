@@ -10,9 +10,9 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Some of the objects of a set, in the parts of that set (SplitSet): a part grows alone, and a
-/// search in the part of an object does not read the object. With half a million objects, a single
-/// table stops its thread for 8 ms when it grows, and to search all of them for 20 ms.
+/// Some of the objects of a set, in the parts of that set (SplitSet): each part grows alone, and a
+/// lookup in the part of an object does not read the object. With half a million objects in a
+/// single table, its growth takes 8 ms, and a lookup of each object 20 ms.
 class ListedObjects {
  public:
     void add(const Object& object) {
