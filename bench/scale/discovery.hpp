@@ -9,9 +9,9 @@
 namespace bench::scale {
 
 /// CPU of the longest handler, in seconds: before the first diff, from its first to its last part
-/// and shortly afterwards, and with later changes.
+/// and shortly afterwards, with later changes, and with a list that lacks two of five pods.
 struct Handlers {
-    double sync, first_diff, changes;
+    double sync, first_diff, changes, removals;
 };
 
 /// The cost of a host that keeps all targets.
@@ -19,9 +19,10 @@ struct Discovered {
     double cpu, memory_mb, peak_mb, groups, targets, label_bytes;
     Handlers longest;
     double node_change, node_groups;  ///< CPU of a change of a node, and the groups it changes
+    double relist_cpu;                ///< of a list that lacks two of five pods
     double churn_cpu, p50, p99, longest_latency, changes;
 };
-/// \param changes  of pods, `rate` a second; 0: none
+/// \param changes  of pods, `rate` a second, before a list that lacks pods; 0: neither
 Discovered discover(const Server&, const k8s_sd::DiscoveryConfig&, std::size_t changes,
                     std::size_t rate);
 

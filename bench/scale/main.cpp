@@ -94,6 +94,8 @@ void measure_changes(const Options& options) {
     std::printf("  floor, reads the bytes: p50 %7.3f  p99 %7.3f  longest %7.3f ms\n", floor.p50,
                 floor.p99, floor.longest);
     std::printf("  longest handler: %.2f ms of CPU\n", r.longest.changes * 1e3);
+    std::printf("a list that lacks two of five pods: %.2f s CPU, longest handler %.2f ms\n",
+                r.relist_cpu, r.longest.removals * 1e3);
 }
 
 void print_compared(const char* what, double cpu, double memory, double groups, double floor_cpu,

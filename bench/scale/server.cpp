@@ -7,12 +7,14 @@
 #include <boost/asio/write.hpp>
 #include <unistd.h>
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -53,6 +55,10 @@ class Watches {
         for (tcp::socket& socket : sockets_) asio::write(socket, asio::buffer(chunk), ec);
         // The client of a failed write has closed the connection.
     }
+    void end() {
+        const std::lock_guard lock(mutex_);
+        sockets_.clear();
+    }
 
  private:
     std::mutex mutex_;
@@ -66,6 +72,9 @@ struct Resource {
           list(kind, encoding, size.pods, size.namespace_size) {}
     std::string path_end;
     ObjectList list;
+    std::optional<ObjectList> rest;     // after drop_pods
+    std::atomic<bool> dropped = false;  // `rest` is served
+    std::atomic<bool> expired = false;  // the next watch has to list
     Watches watches;
 };
 
@@ -87,6 +96,7 @@ class Serving {
     }
     void run(const Command& command) {
         if (command.what == Command::What::change_pods) return change_pods(command);
+        if (command.what == Command::What::drop_pods) return drop_pods(command.count);
         Resource& nodes = of(Kind::node);
         std::string event;
         nodes.list.append_event(event, 0, 'g' + fixed_digits(command.count, 6), ++revision_);
@@ -97,6 +107,13 @@ class Serving {
     Resource& of(Kind kind) {
         const auto* const found = std::find(std::begin(served), std::end(served), kind);
         return *resources_[static_cast<std::size_t>(found - std::begin(served))];
+    }
+
+    void drop_pods(std::size_t left) {
+        Resource& pods = of(Kind::pod);
+        pods.rest.emplace(Kind::pod, pods.list.encoding(), left);
+        pods.dropped = pods.expired = true;
+        pods.watches.end();
     }
 
     void change_pods(const Command& command) {
@@ -139,7 +156,10 @@ class Serving {
             } else if (target.find("sendInitialEvents") != std::string::npos) {
                 refuse(socket, "422 Unprocessable Entity", "Invalid", ec);
             } else if (target.find("watch=1") == std::string::npos) {
-                send_list(socket, (*resource)->list, ec);
+                send_list(socket, (*resource)->dropped ? *(*resource)->rest : (*resource)->list,
+                          ec);
+            } else if ((*resource)->expired.exchange(false)) {
+                refuse(socket, "410 Gone", "Expired", ec);
             } else {
                 return begin_watch(std::move(socket), **resource, ec);
             }

@@ -19,6 +19,7 @@ struct Command {
     enum class What : std::uint8_t {
         change_pods,  ///< `count` changes, `rate` a second; the value of a label is stamp()
         change_node,  ///< a change of the first node; `count` is its revision
+        drop_pods,    ///< only the first `count` pods are left, and no watch saw the others go
     };
     What what;
     std::size_t count = 0, rate = 0;

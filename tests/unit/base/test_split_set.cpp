@@ -55,9 +55,7 @@ TEST_CASE("SplitSet: it has the elements of a plain set, whole, split, and empti
     std::mt19937 random(7);
     Set set;
     std::set<std::string> plain;
-    const auto change = [&](std::size_t numbers, bool mostly_inserts) {
-        const std::string name = name_of(random() % numbers);
-        const bool inserts = random() % 8 == 0 ? !mostly_inserts : mostly_inserts;
+    const auto put_or_erase = [&](const std::string& name, bool inserts) {
         const auto* const found = set.find(std::string_view(name));
         REQUIRE((found != nullptr) == plain.contains(name));
         if (!inserts) {
@@ -69,6 +67,10 @@ TEST_CASE("SplitSet: it has the elements of a plain set, whole, split, and empti
         }
         REQUIRE(set.size() == plain.size());
     };
+    const auto change = [&](std::size_t numbers, bool mostly_inserts) {
+        const std::string name = name_of(random() % numbers);
+        put_or_erase(name, random() % 8 == 0 ? !mostly_inserts : mostly_inserts);
+    };
     constexpr std::size_t large = 3 * detail::split_set_limit;
     for (int round = 0; round < 2; ++round) {
         for (std::size_t i = 0; i < 2 * large; ++i) change(large, true);
@@ -77,14 +79,25 @@ TEST_CASE("SplitSet: it has the elements of a plain set, whole, split, and empti
         for (std::size_t i = 0; i < large; ++i) change(large, false);
         CHECK(content(set) == plain);
         const auto is_odd = [](const std::string& text) { return (text.back() - '0') % 2 == 1; };
-        set.erase_if([&](const std::unique_ptr<std::string>& text, std::size_t part) {
+        const auto is_erased = [&](const std::unique_ptr<std::string>& text, std::size_t part) {
             const bool is_split = part != detail::not_split;
             CHECK((!is_split || part == detail::split_set_part(Hash{}(text))));
-            return is_odd(*text);
-        });
-        std::erase_if(plain, is_odd);
+            return is_odd(*text) && plain.erase(*text) > 0;
+        };
+        // In steps, with changes of the others in between.
+        for (std::size_t next = 0; next != detail::split_set_parts;) {
+            const std::size_t before = set.size();
+            const std::size_t most = 1 + random() % 64;
+            next = set.erase_some(next, most, is_erased);
+            CHECK(before - set.size() <= most);
+            for (int i = 0; i < 3; ++i)
+                put_or_erase(name_of(random() % large / 2 * 2), random() % 2 == 0);
+        }
         CHECK(content(set) == plain);
-        set.erase_if([](const auto&, std::size_t) { return true; });
+        CHECK(std::none_of(plain.begin(), plain.end(), is_odd));
+        while (set.erase_some(0, 1'000, [](const auto&, std::size_t) { return true; }) !=
+               detail::split_set_parts) {
+        }
         plain.clear();
         CHECK(set.empty());
     }

@@ -41,7 +41,7 @@ class Pods final : public detail::EventSink, private detail::Lookup {
     Pods() { steps_.reserve(pod_count); }
 
     void begin_list() { store_.begin_list(); }
-    void end_list() { static_cast<void>(store_.finish_list()); }
+    void end_list() { static_cast<void>(store_.finish_list(pod_count)); }
     /// Counts the pods from now on.
     void start_counting() {
         steps_.clear();

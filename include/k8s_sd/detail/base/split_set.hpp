@@ -87,21 +87,28 @@ class SplitSet {
         part.erase(it);
         if (--size_ == 0) parts_ = std::vector<Part>();
     }
+    /// Erases elements in bounded steps. Elements may come and go between two of them.
+    /// \param first      the part to begin with: 0, then the previous result
+    /// \param limit      erases no more elements; visits 16 times as many and a part more
     /// \param predicate  is called with an element and its part; see split_set_part()
+    /// \returns the part to go on with; split_set_parts: all elements have been visited
     template <class Predicate>
-    void erase_if(Predicate predicate) {
-        const auto erase_from = [&](Part& part, std::size_t number) {
-            for (auto it = part.begin(); it != part.end();) {
-                const auto here = it++;
-                if (!predicate(*here, number)) continue;
-                part.erase(here);
-                --size_;
-            }
-        };
-        erase_from(whole_, not_split);
-        for (std::size_t number = 0; number < parts_.size(); ++number)
-            erase_from(parts_[number], number);
+    std::size_t erase_some(std::size_t first, std::size_t limit, Predicate predicate) {
+        const bool is_whole = parts_.empty();
+        const std::size_t end = is_whole ? 1 : parts_.size();
+        std::size_t number = is_whole ? 0 : first;
+        std::size_t erased = 0;
+        for (std::size_t visited = 0; number < end && visited / 16 < limit; ++number) {
+            Part& part = is_whole ? whole_ : parts_[number];
+            visited += part.size();
+            erased += erase_from(part, limit - erased, [&](const Element& element) {
+                return predicate(element, is_whole ? not_split : number);
+            });
+            if (erased == limit) break;
+        }
+        size_ -= erased;
         if (size_ == 0) parts_ = std::vector<Part>();
+        return number < end ? number : split_set_parts;
     }
     template <class Visit>
     void for_each(Visit visit) const {
@@ -118,6 +125,18 @@ class SplitSet {
     template <class Key>
     std::size_t hash_of(const Key& key) const noexcept {
         return whole_.hash_function()(key);
+    }
+    /// \returns the number of erased elements, at most `limit`
+    template <class Predicate>
+    static std::size_t erase_from(Part& part, std::size_t limit, Predicate predicate) {
+        std::size_t erased = 0;
+        for (auto it = part.begin(); it != part.end() && erased < limit;) {
+            const auto here = it++;
+            if (!predicate(*here)) continue;
+            part.erase(here);
+            ++erased;
+        }
+        return erased;
     }
     Part empty_part() const { return Part(0, whole_.hash_function(), whole_.key_eq()); }
     void split() {

@@ -106,15 +106,22 @@ class ObjectSet {
         }
         if (table_) table_->for_each([&](const ObjectPtr& object) { visit(object); });
     }
-    /// \param predicate  is called with an object and its part; see SplitSet::erase_if()
+    /// See SplitSet::erase_some().
     template <class Predicate>
-    void erase_if(Predicate predicate) {
+    std::size_t erase_some(std::size_t first, std::size_t limit, Predicate predicate) {
+        std::size_t next = split_set_parts;
         if (table_) {
-            table_->erase_if(predicate);
+            next = table_->erase_some(first, limit, predicate);
         } else {
-            erase_few([&](const ObjectPtr& object) { return predicate(object, not_split); });
+            erase_few([&](const ObjectPtr& object) {
+                if (limit == 0) next = 0;
+                if (limit == 0 || !predicate(object, not_split)) return false;
+                --limit;
+                return true;
+            });
         }
         drop_if_empty();
+        return next;
     }
     bool empty() const noexcept { return size() == 0; }
     std::size_t size() const noexcept {
@@ -208,7 +215,7 @@ class ObjectStore {
     /// The list contains an object with an unreadable name: it may be any unlisted object, so all
     /// of those stay.
     void mark_nameless() noexcept {
-        if (list_) list_->nameless = true;
+        if (list_ && !list_->complete) list_->nameless = true;
     }
     bool has_nameless() const noexcept { return list_ && list_->nameless; }
     /// The number of unlisted objects, once the list is complete.
@@ -217,21 +224,31 @@ class ObjectStore {
     }
     /// The number of objects at the start of the list.
     std::size_t known_before_list() const noexcept { return list_ ? list_->known : 0; }
-    /// The list is complete.
+    /// The list is complete: removes missing objects. Call it until there are none left. In between
+    /// put_listed() stores the objects of events, because they exist, too.
+    /// \param limit  bounds the number of removals, and the time
     /// \returns the removals
-    std::vector<ObjectChange> finish_list() {
+    std::vector<ObjectChange> finish_list(std::size_t limit) {
         std::vector<ObjectChange> removals;
-        if (!has_nameless() && missing() > 0) {
-            removals.reserve(missing());  // an exception during the removal would lose objects
-            objects_.erase_if([&](const ObjectPtr& object, std::size_t part) {
-                if (list_->objects.contains(*object, part)) return false;
-                removals.push_back({object, nullptr});
-                return true;
-            });
+        if (has_nameless() || missing() == 0) {
+            list_.reset();
+            return removals;
         }
-        list_.reset();
+        // An exception during the removal would lose objects.
+        removals.reserve(std::min(limit, missing()));
+        list_->complete = true;
+        list_->next_part = objects_.erase_some(list_->next_part, limit,
+                                               [&](const ObjectPtr& object, std::size_t part) {
+                                                   if (list_->objects.contains(*object, part))
+                                                       return false;
+                                                   removals.push_back({object, nullptr});
+                                                   return true;
+                                               });
+        if (list_->next_part == split_set_parts) list_.reset();
         return removals;
     }
+    /// Whether finish_list() has been called and has more to remove.
+    bool is_finishing_list() const noexcept { return list_ && list_->complete; }
 
  private:
     static bool is_equal(const Object& a, const Object& b) noexcept {
@@ -246,9 +263,11 @@ class ObjectStore {
 
     /// A list in progress.
     struct List {
-        ListedObjects objects;  // objects of objects_ listed so far
-        std::size_t known = 0;  // when the list began
-        bool nameless = false;  // the list contains an unnamed object
+        ListedObjects objects;      // objects of objects_ listed so far
+        std::size_t known = 0;      // when the list began
+        bool nameless = false;      // the list contains an unnamed object
+        bool complete = false;      // the removal of missing objects has begun
+        std::size_t next_part = 0;  // for the removal
     };
 
     ObjectSet objects_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/async/strand.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/tagging_observer.hpp"
@@ -134,6 +135,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void report_regression(std::string_view version);
     void report_traffic(const Verdict&);
     void finish_list(const std::string& version);
+    void remove_missing();
+    void on_list_complete();
     void recover();
     void on_status();
 
@@ -157,6 +160,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     WatchIdleTimeout idle_timeout_;
     Rare<InitialEventsTimeout> initial_events_;  ///< null in a watch
     WatchExchange exchange_;
+    PostedCall removal_;
+    bool list_streamed_ = false;        ///< of the last complete list
     bool regression_reported_ = false;  ///< since a list was complete
     Life life_ = Life::created;
 };

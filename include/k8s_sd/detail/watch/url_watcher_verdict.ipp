@@ -153,13 +153,29 @@ void URLWatcherImpl::finish_list(const std::string& version) {
     report_regression(version);
     regression_reported_ = false;
     server_.on_listed();
-    intake_.finish_list();
-    if (stopped()) return;
     forms_.on_list(state(), machine_);
     if (stopped()) return;
     if (state().drops && state().items > 0)
         report_.on_managed_fields(exchange_.reader().has_managed_fields());
-    if (report_.on_list(now(), state().streamed)) observer_.on_status();
+    list_streamed_ = state().streamed;
+    remove_missing();
+}
+
+/// The removal of very many objects takes several handlers. The watch goes on meanwhile; if it
+/// lists again, the new list removes the rest.
+void URLWatcherImpl::remove_missing() {
+    // Requested first: without memory for the next step, this one has removed nothing.
+    if (store().missing() > 0)
+        removal_.request(server_.api().executor, weak_from_this(), [](URLWatcherImpl& self) {
+            if (!self.stopped() && self.store().is_finishing_list()) self.remove_missing();
+        });
+    const bool done = intake_.finish_list();
+    if (stopped()) return;
+    done ? on_list_complete() : observer_.on_batch_end();
+}
+
+void URLWatcherImpl::on_list_complete() {
+    if (report_.on_list(now(), list_streamed_)) observer_.on_status();
     if (!stopped() && report_.on_synced()) {
         observer_.on_status();
         if (!stopped()) observer_.on_synced();

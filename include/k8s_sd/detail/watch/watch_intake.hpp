@@ -62,8 +62,10 @@ class WatchIntake {
     void begin_list() { store_.begin_list(); }
     /// The body has ended. \param complete  the held objects are of the right kind
     void end_body(bool complete);
-    /// Removes the objects that are not in the list.
-    void finish_list();
+    /// Removes objects that are not in the complete list, as many as one handler should. Events
+    /// may come between two calls.
+    /// \returns whether no such object is left
+    bool finish_list();
     /// Whether the complete list is suspicious. Truncated lists before the first sync do not count:
     /// no observer has seen them as a state.
     bool has_lost_much() const;

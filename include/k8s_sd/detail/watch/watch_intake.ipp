@@ -11,6 +11,9 @@ namespace {
 /// More objects than a server returns for a list with limit 1.
 constexpr std::size_t max_probed = 100;
 
+/// In one handler. The observer needs microseconds for each.
+constexpr std::size_t max_removals = 1'000;
+
 }  // namespace
 
 WatchIntake::WatchIntake(const WatchSubject& subject, WatchObserver& observer,
@@ -70,7 +73,6 @@ void WatchIntake::take(const Exchange& exchange, const DecodedObject& decoded, T
     ObjectTag::set(*object, *tag);
     if (*tag == ObjectTag::apart) tagger_->keep_apart(object);
     if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
-    if (exchange.watching()) return on_change(store_.put(std::move(object)));
     on_change(store_.put_listed(std::move(object)));
 }
 
@@ -141,8 +143,9 @@ void WatchIntake::end_body(bool complete) {
     for (const ObjectPtr& object : held) on_change(store_.put_listed(object));
 }
 
-void WatchIntake::finish_list() {
-    for (const ObjectChange& removal : store_.finish_list()) on_change(removal);
+bool WatchIntake::finish_list() {
+    for (const ObjectChange& removal : store_.finish_list(max_removals)) on_change(removal);
+    return !store_.is_finishing_list();
 }
 
 bool WatchIntake::has_lost_much() const {

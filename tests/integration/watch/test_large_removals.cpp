@@ -1,0 +1,99 @@
+#include "support/objects.hpp"
+#include "support/watch_probe.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+using sim::Response;
+
+// Lists that lack thousands of known objects.
+
+namespace {
+
+constexpr int known = 6'000;
+constexpr int removed = 2'500;       // less than half: no second list has to confirm it
+constexpr int max_removals = 1'000;  // of a step
+
+std::string name_of(int i) { return "p" + std::to_string(i); }
+
+/// A watch of many pods, of which the next list lacks a part.
+struct ManyPods : Simulation {
+    explicit ManyPods(bool streamed) {
+        for (int i = 0; i < known; ++i) server.apply(pod({.name = name_of(i)}));
+        WatchOptions options;
+        options.watch_list = streamed;
+        probe.emplace(*this, WatchQuery{}, options);
+        probe->start();
+        advance(1min);
+        probe->take_changes();
+        probe->after_batch = [this] {
+            const std::string changes = probe->take_changes();
+            const auto lost = static_cast<int>(std::count(changes.begin(), changes.end(), '-'));
+            if (lost == 0) return;
+            CHECK(lost <= max_removals);
+            removals += lost;
+            if (++steps == 1 && on_first_step) on_first_step();
+        };
+    }
+    /// Removes pods, and lets the watch list.
+    void relist() {
+        server.end_watches();
+        settle();
+        for (int i = 0; i < removed; ++i) server.remove("pods", "default", name_of(i));
+        server.fail_next(Response::failure(410, "Expired", "too old resource version"));
+        advance(1s);
+    }
+    std::set<std::string> names_of_server() const {
+        std::set<std::string> names;
+        for (int i = 0; i < known; ++i) {
+            if (server.get("pods", "default", name_of(i))) names.insert(name_of(i));
+        }
+        return names;
+    }
+
+    std::optional<WatchProbe> probe;
+    std::function<void()> on_first_step;
+    int steps = 0;
+    int removals = 0;
+};
+
+}  // namespace
+
+TEST_CASE("Large removals: a list that lacks thousands of objects removes them in steps") {
+    ManyPods pods(GENERATE(true, false));
+    pods.relist();
+    CHECK(pods.steps == 3);
+    CHECK(pods.removals == removed);
+    CHECK(pods.probe->names() == pods.names_of_server());
+    CHECK(pods.metrics->of(Kind::pod).lists == 2);
+    CHECK(pods.probe->status().waiting == Waiting::events);
+}
+
+TEST_CASE("Large removals: events between the steps are not lost") {
+    ManyPods pods(GENERATE(true, false));
+    pods.on_first_step = [&] {
+        // Of objects that the list lacks, and of others.
+        for (int i = 0; i < 200; ++i) pods.server.apply(pod({.name = name_of(i * 20)}));
+        for (int i = 0; i < 100; ++i) pods.server.remove("pods", "default", name_of(5'900 + i));
+    };
+    pods.relist();
+    CHECK(pods.steps >= 3);
+    CHECK(pods.probe->names() == pods.names_of_server());
+    CHECK(pods.probe->names().size() == known - removed + 25);
+}
+
+TEST_CASE("Large removals: a watch that is stopped between the steps reports nothing more") {
+    ManyPods pods(GENERATE(true, false));
+    pods.on_first_step = [&] { pods.probe->destroy(); };
+    pods.relist();
+    CHECK(pods.steps == 1);
+    CHECK(pods.removals == max_removals);
+}
