@@ -102,7 +102,7 @@ K8S_SD_EXPORT const OtherKind& find_other_kind(Kind) noexcept;
 
 /// The Kind for a resource without built-in support, such as a custom one: the same for equal
 /// resources, for the lifetime of the process. Thread-safe.
-/// \throws std::length_error after 16 000 different resources
+/// \throws std::length_error after 16 000 different resources, 64 of the same kind and group
 K8S_SD_EXPORT Kind other_kind(const Resource&);
 
 /// The API server's names for this kind.

@@ -9,12 +9,15 @@ namespace k8s_sd::inline v0::detail {
 class FirstException {
  public:
     /// Keeps the exception of the call if it is the first one.
+    /// \returns whether there was none
     template <class Call>
-    void catch_from(Call&& call) {
+    bool catch_from(Call&& call) {
         try {
             call();
+            return true;
         } catch (...) {
             if (!first_) first_ = std::current_exception();
+            return false;
         }
     }
     /// Call at the end.

@@ -20,10 +20,9 @@ class Rare {
     Rare(T value) : value_(std::make_unique<T>(std::move(value))) {}
     Rare(const Rare& other) : value_(other ? std::make_unique<T>(*other) : nullptr) {}
     Rare(Rare&&) noexcept = default;
-    Rare& operator=(Rare other) noexcept {
-        value_ = std::move(other.value_);
-        return *this;
-    }
+    // Not by value: the implicit assignment of a class with such a member would be noexcept.
+    Rare& operator=(const Rare& other) { return *this = Rare(other); }
+    Rare& operator=(Rare&&) noexcept = default;
     ~Rare() = default;
 
     bool has_value() const noexcept { return value_ != nullptr; }

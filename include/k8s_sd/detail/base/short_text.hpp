@@ -28,8 +28,10 @@ class ShortText {
     }
     ShortText(const ShortText& other) : ShortText(std::string_view(other)) {}
     ShortText(ShortText&& other) noexcept { swap(other); }
-    ShortText& operator=(ShortText other) noexcept {
-        swap(other);
+    // Not by value: see Rare.
+    ShortText& operator=(const ShortText& other) { return *this = ShortText(other); }
+    ShortText& operator=(ShortText&& other) noexcept {
+        ShortText(std::move(other)).swap(*this);
         return *this;
     }
     ~ShortText() {

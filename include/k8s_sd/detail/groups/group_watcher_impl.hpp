@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -65,6 +66,10 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
 
     void on_change(const ObjectChange&) override;
     void on_batch_end() override { update(false); }
+    /// Bookmarks come each minute, and without any a watch ends after minutes.
+    void on_contact(TimePoint) override {
+        if (std::exchange(retries_, false)) update(false);
+    }
     void on_status() override;
 
     RoleState& state_of(Role role) { return roles_[static_cast<std::size_t>(role)]; }
@@ -86,6 +91,7 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     std::array<OverfullObjects, role_names.size()> overfull_;  ///< by role
     std::array<RoleState, role_names.size()> roles_;
     PostedCall next_update_;
+    bool retries_ = false;    ///< an update has failed; the next contact repeats it
     bool is_queued_ = false;  ///< for an update
     std::atomic<int> expected_ = 0;
 };

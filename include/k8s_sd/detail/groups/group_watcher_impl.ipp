@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/groups/full_diff.hpp"
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
@@ -125,8 +126,13 @@ void GroupWatcherImpl::update(RoleState& state, bool from_queue) {
     if (!watches_.synced(state.needed)) return;
     if (state.ready && !groups.dirty()) return;
     if (!state.ready && !from_queue && groups.has_other_views()) return enqueue();
-    const std::vector<GroupChange> changes = groups.update(groups_per_handler);
-    if (groups.dirty()) from_queue && !state.ready ? enqueue_first() : update_soon();
+    std::vector<GroupChange> changes;
+    FirstException problem;
+    const bool goes_on = problem.catch_from([&] {
+        changes = groups.update(groups_per_handler);
+        if (groups.dirty()) from_queue && !state.ready ? enqueue_first() : update_soon();
+    });
+    retries_ = retries_ || !goes_on;
     const bool overfull_changed = groups.take_overfull_change();
     if (!state.ready) {
         if (!state.first) state.first = std::make_unique<FirstDiff>();
@@ -142,6 +148,7 @@ void GroupWatcherImpl::update(RoleState& state, bool from_queue) {
         for_each_alive(state.observers, [&](Observer& o) { o.on_ready(complete); });
     }
     if (overfull_changed) for_each_alive(state.observers, [](Observer& o) { o.on_status(); });
+    problem.rethrow();
 }
 
 void GroupWatcherImpl::update_soon() {

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/access.hpp"
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/groups/role_groups.hpp"
 #include "k8s_sd/detail/kinds/generate.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -77,31 +78,34 @@ void RoleGroups::mark(GroupEntry& entry) {
 std::vector<GroupChange> RoleGroups::update(std::size_t limit) {
     const auto size_of = [](const TargetGroupPtr& group) { return group ? group->size() : 0; };
     const std::size_t begin = dirty_.size() - std::min(dirty_.size(), limit);
+    std::size_t failed = begin;  // end of the groups that stay marked
     std::size_t end = begin;
     std::vector<GroupChange> changes;
+    changes.reserve(dirty_.size() - begin);  // so that no change is lost
+    FirstException problem;
     // Slices have a hundred targets each, and the handler should end as soon as with pods.
     for (std::size_t targets = 0; end < dirty_.size() && targets < targets_per_group * limit;) {
-        GroupEntry* const entry = std::exchange(dirty_[end++], nullptr);
-        if (!entry) continue;  // an earlier call has ended with an exception
+        GroupEntry* const entry = dirty_[end++];
         targets += size_of(entry->group);
         const std::size_t known = changes.size();
-        regenerate(*entry, changes);
+        if (!problem.catch_from([&] { regenerate(*entry, changes); })) dirty_[failed++] = entry;
         if (changes.size() > known) targets += size_of(changes.back().group);
     }
-    dirty_.erase(dirty_.begin() + static_cast<std::ptrdiff_t>(begin),
+    dirty_.erase(dirty_.begin() + static_cast<std::ptrdiff_t>(failed),
                  dirty_.begin() + static_cast<std::ptrdiff_t>(end));
+    if (changes.empty()) problem.rethrow();
     // Frees the memory of a burst, because the next one may be far away.
     if (dirty_.empty() && dirty_.capacity() > limit) dirty_ = std::vector<GroupEntry*>();
     return changes;
 }
 
+/// An exception leaves the entry marked, and its change is made again.
 void RoleGroups::regenerate(GroupEntry& entry, std::vector<GroupChange>& changes) {
-    entry.dirty = false;
     // A new object of the same name shares nothing with a deleted one, even before the host is
     // notified of the deletion.
     GroupChange change{nullptr, entry.group, entry.replaced || entry.gone};
-    entry.replaced = false;
     if (!entry.gone) change.group = generate(entry, change.replaced);
+    entry.replaced = false;
     const bool equal =
         change.group && change.previous && !change.replaced && *change.group == *change.previous;
     if (equal) {
@@ -114,7 +118,11 @@ void RoleGroups::regenerate(GroupEntry& entry, std::vector<GroupChange>& changes
         if (change.previous) --group_count_;
         if (change.group || change.previous) changes.push_back(std::move(change));
     }
-    if (!entry.gone) return share(entry);
+    if (!entry.gone) {
+        share(entry);
+        entry.dirty = false;
+        return;
+    }
     graph_.set_dependencies(entry, {});
     set_overfull(entry, false);
     entries_.erase(*ObjectPtr(entry.object));
@@ -243,10 +251,14 @@ bool RoleGroups::is_same(const PartLookups& earlier, const Generation& now) {
 
 void RoleGroups::set_overfull(GroupEntry& entry, bool overfull) {
     if (entry.overfull == overfull) return;
+    if (overfull) {
+        overfull_.add(entry.ns(), entry.name(), environment_.clock->now());
+    } else {
+        overfull_.remove(entry.ns(), entry.name());
+    }
     entry.overfull = overfull;
     overfull_changed_ = true;
-    if (!overfull) return overfull_.remove(entry.ns(), entry.name());
-    overfull_.add(entry.ns(), entry.name(), environment_.clock->now());
+    if (!overfull) return;
     const Logger& logger = environment_.logger;
     if (!logger.enabled(LogLevel::warning)) return;
     const Kind kind = main_kind(role_);

@@ -1,0 +1,132 @@
+#include "k8s_sd/group_watcher.hpp"
+#include "k8s_sd/objects/watcher.hpp"
+#include "support/allocations.hpp"
+#include "support/objects.hpp"
+#include "support/plain_lists.hpp"
+#include "support/simulation.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+// Handlers that run out of memory while they generate groups.
+
+namespace {
+
+/// Keeps the groups of its role. Takes memory itself, whatever the watcher has.
+struct Keeper final : GroupWatcher::Observer {
+    void on_ready(const std::shared_ptr<const TargetGroupDiff>& state) override {
+        take(state->updated);
+    }
+    void on_changes(const std::vector<GroupChange>& changes) override {
+        const long left = std::exchange(allocations_left, -1);
+        ++diffs;
+        take(changes);
+        allocations_left = left;
+    }
+    void take(const std::vector<GroupChange>& changes) {
+        for (const GroupChange& change : changes) {
+            if (change.group)
+                groups[std::string(change.group->source())] = change.group;
+            else
+                groups.erase(std::string(change.previous->source()));
+        }
+    }
+    /// The number of groups with this label of their node.
+    std::ptrdiff_t count(const std::string& zone) const {
+        return std::count_if(groups.begin(), groups.end(), [&](const auto& known) {
+            return known.second->labels().get("__meta_kubernetes_node_label_zone") == zone;
+        });
+    }
+
+    std::map<std::string, TargetGroupPtr> groups;
+    int diffs = 0;
+};
+
+}  // namespace
+
+TEST_CASE("Scarce memory: groups that could not be generated are, as soon as there is memory") {
+    // More than one handler generates.
+    constexpr int pods = 2'500;
+    Simulation sim;
+    sim.server.apply(node("n", {{"zone", "first"}}));
+    for (int i = 0; i < pods; ++i)
+        sim.server.apply(pod({.name = "p" + std::to_string(i), .ip = "10.0.0.1", .node = "n"}));
+    DiscoveryConfig config{.watch = plain_lists()};
+    config.api_server.url = sim.server.url();
+    config.attach_metadata.node = true;
+    const auto keeper = std::make_shared<Keeper>();
+    const auto watcher = GroupWatcher::acquire(sim.context.get_executor(), resolve(config));
+    const auto subscription = watcher->subscribe(Role::pod, keeper);
+    sim.advance(1min);
+    REQUIRE(keeper->count("first") == pods);
+
+    int failures = 0;
+    for (const long allocations : {0L, 1L, 2L, 3L, 4L, 10L, 100L, 1'000L}) {
+        // The first of these handlers belong to the connection, others generate.
+        for (int handlers = 0; handlers < 4; ++handlers) {
+            CAPTURE(allocations, handlers);
+            const std::string zone =
+                "zone-" + std::to_string(allocations) + "-" + std::to_string(handlers);
+            sim.server.apply(node("n", {{"zone", zone}}));
+            keeper->diffs = 0;
+            sim.context.restart();
+            while (keeper->diffs == 0 && sim.context.run_one() > 0) {
+            }
+            for (int i = 0; i < handlers; ++i) sim.context.run_one();
+            allocations_left = allocations;
+            try {
+                sim.context.run_one();
+            } catch (const std::bad_alloc&) {
+                ++failures;
+            }
+            allocations_left = -1;
+            sim.advance(2min);
+            CHECK(keeper->count(zone) == pods);
+        }
+    }
+    CHECK(failures > 0);
+}
+
+TEST_CASE("Scarce memory: a watcher that runs out of memory while it lists delivers in the end") {
+    constexpr int start = 9;  // handlers before the first response
+    for (int handlers = start; handlers < start + 8; ++handlers) {
+        bool is_short = true;
+        for (long allocations = 0; is_short; ++allocations) {
+            CAPTURE(handlers, allocations);
+            Simulation sim;
+            for (const char* name : {"a", "b"}) sim.server.apply(pod({.name = name}));
+            WatcherConfig config;
+            config.api_server.url = sim.server.url();
+            config.watch = plain_lists();
+            std::size_t known = 0;
+            const auto count = [&](const ObjectDiff<api::Pod>& diff) {
+                // Takes memory itself, whatever the watcher has.
+                allocations_left = -1;
+                known = diff.full ? diff.added.size() : known + diff.added.size();
+            };
+            Watcher<api::Pod> watcher(sim.context.get_executor(), config, count);
+            watcher.async_run([](error_code) {});
+            for (int i = 0; i < handlers; ++i) sim.context.poll_one();
+            allocations_left = allocations;
+            is_short = false;
+            try {
+                sim.context.poll_one();
+            } catch (const std::bad_alloc&) {
+                is_short = true;
+            }
+            allocations_left = -1;
+            sim.advance(5min);
+            CHECK(known == 2);
+        }
+    }
+}
