@@ -41,7 +41,7 @@ void add_additional_sharding(boost::json::object& job, const JobContext& context
     boost::json::value* present = job.if_contains("relabel_configs");
     RuleList rules;
     if (present != nullptr && present->is_array()) {
-        for (const boost::json::value& rule : present->get_array()) rules.add(rule);
+        for (const boost::json::value& rule : present->get_array()) rules.add_generated(rule);
     }
     add_sharding_rules_if_needed(rules, context);
     if (!rules.empty()) put(job, "relabel_configs", to_json(rules.take()));

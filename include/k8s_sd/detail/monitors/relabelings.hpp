@@ -87,7 +87,7 @@ class RuleList {
 
     void add(const BuiltInRule&);
     /// A rule of an object, a class or an owner, as generated.
-    void add(boost::json::value rule);
+    void add_generated(boost::json::value rule);
     /// `(source) → target`.
     void copy_label(std::string_view source, std::string_view target) {
         add({.sources = {source}, .target = target});

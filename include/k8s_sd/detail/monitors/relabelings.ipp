@@ -221,18 +221,18 @@ void RuleList::add(const BuiltInRule& rule) {
     if (GeneratedRules* const rules = known()) {
         rules_.push_back(rules->of(rule));
     } else {
-        add(boost::json::value(built_in_rule(rule)));
+        add_generated(built_in_rule(rule));
     }
 }
 
-void RuleList::add(boost::json::value rule) {
+void RuleList::add_generated(boost::json::value rule) {
     GeneratedRules* const rules = known();
     rules_.push_back(rules ? rules->of(std::move(rule))
                            : std::make_shared<const RuleText>(std::move(rule)));
 }
 
 void RuleList::add_user_rules(const std::vector<ObjectView>& rules) {
-    for (const ObjectView& rule : rules) add(boost::json::value(user_rule(rule)));
+    for (const ObjectView& rule : rules) add_generated(user_rule(rule));
 }
 
 bool RuleList::has_hashmod() const noexcept {

@@ -85,7 +85,7 @@ class ScrapeConfigJob {
         rules.add_user_rules(scrape_class_.items("relabelings"));
         const std::string_view job_name = spec_.text("jobName");
         if (!job_name.empty()) {
-            rules.add(BuiltInRule{.action = "replace", .target = "job", .replacement = job_name});
+            rules.add({.action = "replace", .target = "job", .replacement = job_name});
         }
         if (const auto own = spec_.items("relabelings"); !own.empty()) {
             rules.add_user_rules(own);

@@ -18,8 +18,7 @@ void add_retention_rules(RuleList& rules, const MonitorOwner& owner) {
     for (std::uint64_t i = 1; i < std::min(shard_count(owner), max_listed); ++i) {
         current.append("|").append(std::to_string(i));
     }
-    rules.add(BuiltInRule{
-        .action = "replace", .target = "__tmp_current_shard", .replacement = "$(SHARD)"});
+    rules.add({.action = "replace", .target = "__tmp_current_shard", .replacement = "$(SHARD)"});
     rules.add({.action = "keep", .sources = {"__tmp_current_shard"}, .regex = current});
 }
 

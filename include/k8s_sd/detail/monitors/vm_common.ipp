@@ -242,7 +242,7 @@ void add_vm_selector_rules(RuleList& rules, const ObjectView& selector, const st
 }
 
 void add_vm_user_rules(RuleList& rules, const std::vector<ObjectView>& of_user) {
-    for (const ObjectView& rule : of_user) rules.add(vm_rule(rule));
+    for (const ObjectView& rule : of_user) rules.add_generated(vm_rule(rule));
 }
 
 void add_vm_last_rules(RuleList& rules, const JobContext& context) {
@@ -262,7 +262,7 @@ void put_vm_metric_relabelings(GeneratedJob& job, const std::vector<ObjectView>&
     for (const auto* list : {&of_class, &of_object}) {
         for (const ObjectView& rule : *list) {
             if (!enforced.empty() && vm_target(rule) == enforced) continue;
-            rules.add(vm_rule(rule));
+            rules.add_generated(vm_rule(rule));
         }
     }
     put_metric_rules(job, std::move(rules));
