@@ -28,18 +28,20 @@ struct Keeper final : GroupWatcher::Observer {
         take(state->updated);
     }
     void on_changes(const std::vector<GroupChange>& changes) override {
-        const long left = std::exchange(allocations_left, -1);
         ++diffs;
         take(changes);
-        allocations_left = left;
     }
     void take(const std::vector<GroupChange>& changes) {
+        const long left = std::exchange(allocations_left, -1);
+        const bool counts = std::exchange(memory_use.on, false);
         for (const GroupChange& change : changes) {
             if (change.group)
                 groups[std::string(change.group->source())] = change.group;
             else
                 groups.erase(std::string(change.previous->source()));
         }
+        memory_use.on = counts;
+        allocations_left = left;
     }
     /// The number of groups with this label of their node.
     std::ptrdiff_t count(const std::string& zone) const {
@@ -95,6 +97,60 @@ TEST_CASE("Scarce memory: groups that could not be generated are, as soon as the
         }
     }
     CHECK(failures > 0);
+}
+
+namespace {
+
+/// A watcher of groups while it receives its list.
+struct FirstState : Simulation {
+    static constexpr std::size_t pods = 1'200;  // more than one handler generates
+
+    FirstState() {
+        for (std::size_t i = 0; i < pods; ++i)
+            server.apply(pod({.name = "p" + std::to_string(i), .ip = "10.0.0.1"}));
+        DiscoveryConfig config{.watch = plain_lists()};
+        config.watch.page_size = 0;
+        config.api_server.url = server.url();
+        watcher = GroupWatcher::acquire(context.get_executor(), resolve(config));
+        subscription = watcher->subscribe(Role::pod, keeper);
+        const auto& objects = metrics->of(Kind::pod).objects;
+        while (objects == 0) context.poll_one();
+    }
+    void run(int handlers) {
+        for (int i = 0; i < handlers; ++i) context.poll_one();
+    }
+
+    const std::shared_ptr<Keeper> keeper = std::make_shared<Keeper>();
+    std::shared_ptr<GroupWatcher> watcher;
+    GroupWatcher::Subscription subscription;
+};
+
+}  // namespace
+
+TEST_CASE("Scarce memory: the first state of groups is whole, whichever handler lacked memory") {
+    for (int handlers = 0; handlers < 8; ++handlers) {
+        FirstState counted;
+        counted.run(handlers);
+        memory_use = {.on = true};
+        counted.run(1);
+        memory_use.on = false;
+        const long needed = memory_use.allocations;
+        for (long allocations = 0; allocations < needed; ++allocations) {
+            if (allocations == 5) allocations = std::max(allocations, needed - 40);
+            CAPTURE(handlers, allocations);
+            FirstState state;
+            state.run(handlers);
+            allocations_left = allocations;
+            try {
+                state.run(1);
+            } catch (const std::bad_alloc&) {
+            }
+            allocations_left = -1;
+            state.context.restart();
+            state.advance(3min);
+            CHECK(state.keeper->groups.size() == FirstState::pods);
+        }
+    }
 }
 
 TEST_CASE("Scarce memory: a watcher that runs out of memory while it lists delivers in the end") {

@@ -22,13 +22,18 @@ constexpr int known = 6'000;
 constexpr int removed = 2'500;       // less than half: no second list has to confirm it
 constexpr int max_removals = 1'000;  // of a step
 
+WatchOptions at_most(std::size_t objects) {
+    WatchOptions options;
+    options.max_objects = objects;
+    return options;
+}
+
 std::string name_of(int i) { return "p" + std::to_string(i); }
 
 /// A watch of many pods, of which the next list lacks a part.
 struct ManyPods : Simulation {
-    explicit ManyPods(bool streamed) {
+    explicit ManyPods(bool streamed, WatchOptions options = {}) {
         for (int i = 0; i < known; ++i) server.apply(pod({.name = name_of(i)}));
-        WatchOptions options;
         options.watch_list = streamed;
         probe.emplace(*this, WatchQuery{}, options);
         probe->start();
@@ -48,6 +53,7 @@ struct ManyPods : Simulation {
         server.end_watches();
         settle();
         for (int i = 0; i < removed; ++i) server.remove("pods", "default", name_of(i));
+        if (while_away) while_away();
         server.fail_next(Response::failure(410, "Expired", "too old resource version"));
         advance(1s);
     }
@@ -60,7 +66,7 @@ struct ManyPods : Simulation {
     }
 
     std::optional<WatchProbe> probe;
-    std::function<void()> on_first_step;
+    std::function<void()> while_away, on_first_step;
     int steps = 0;
     int removals = 0;
 };
@@ -88,6 +94,48 @@ TEST_CASE("Large removals: events between the steps are not lost") {
     CHECK(pods.steps >= 3);
     CHECK(pods.probe->names() == pods.names_of_server());
     CHECK(pods.probe->names().size() == known - removed + 25);
+}
+
+TEST_CASE("Large removals: the list is complete after the last step") {
+    ManyPods pods(GENERATE(true, false));
+    const WatchStatus before = pods.probe->status();
+    pods.on_first_step = [&] {
+        const WatchStatus status = pods.probe->status();
+        CHECK(status.resource_version == before.resource_version);
+        CHECK(status.last_list == before.last_list);
+        CHECK(status.waiting == Waiting::list);
+    };
+    pods.relist();
+    CHECK(pods.steps == 3);
+    CHECK(pods.probe->status().resource_version != before.resource_version);
+    CHECK(pods.probe->status().last_list != before.last_list);
+}
+
+TEST_CASE("Large removals: objects that wait for their removal take no room from new ones") {
+    // With the 2 500 removed ones these are more than the watch may keep.
+    constexpr int created = 2'000;
+    ManyPods pods(true, at_most(known));
+    const auto create = [&](int count, const std::string& prefix) {
+        for (int i = 0; i < count; ++i)
+            pods.server.apply(pod({.name = prefix + std::to_string(i)}));
+    };
+    pods.while_away = [&] { create(created, "list"); };
+    pods.on_first_step = [&] { create(10, "event"); };
+    pods.relist();
+    CHECK(pods.probe->names().size() == known - removed + created + 10);
+    CHECK_FALSE(pods.probe->status().error);
+    CHECK(pods.metrics->of(Kind::pod).lists == 2);
+}
+
+TEST_CASE("Large removals: a stream that ends between the steps is no complete list") {
+    ManyPods pods(true);
+    pods.on_first_step = [&] { pods.server.end_watches(); };
+    pods.relist();
+    pods.advance(1min);
+    CHECK(pods.removals == removed);
+    CHECK(pods.probe->names() == pods.names_of_server());
+    CHECK(pods.probe->status().waiting == Waiting::events);
+    CHECK_FALSE(pods.probe->status().error);
 }
 
 TEST_CASE("Large removals: a watch that is stopped between the steps reports nothing more") {

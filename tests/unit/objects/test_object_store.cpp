@@ -33,7 +33,7 @@ class Thing final : public Object {
 };
 
 /// Of the objects that a list lacks.
-constexpr std::size_t all = 1'000'000;
+constexpr std::size_t no_limit = 1'000'000;
 
 ObjectPtr thing(const std::string& name, const std::string& content, const std::string& uid = "u") {
     return new Thing("ns", name, content, uid);
@@ -61,7 +61,7 @@ ObjectStore store_of(std::initializer_list<std::pair<const char*, const char*>> 
     ObjectStore store;
     store.begin_list();
     for (const auto& [name, value] : things) store.put_listed(thing(name, value));
-    store.finish_list(all);
+    store.finish_list(no_limit);
     return store;
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("ObjectStore: a list of the same objects changes nothing") {
     store.begin_list();
     CHECK(words(store.put_listed(thing("b", "2"))) == "");
     CHECK(words(store.put_listed(thing("a", "1"))) == "");
-    CHECK(store.finish_list(all).empty());
+    CHECK(store.finish_list(no_limit).empty());
     CHECK(store.size() == 2);
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("ObjectStore: a list brings exactly the differences, removals when it 
     CHECK(words(store.put_listed(thing("same", "1"))) == "");
     CHECK(words(store.put_listed(thing("new", "1"))) == "+new=1");
     CHECK(store.find("ns", "gone") != nullptr);
-    CHECK(words(store.finish_list(all)) == Words{"-gone=1", "-gone2=1"});
+    CHECK(words(store.finish_list(no_limit)) == Words{"-gone=1", "-gone2=1"});
     CHECK(store.size() == 3);
     CHECK(store.find("ns", "gone") == nullptr);
 }
@@ -144,10 +144,10 @@ TEST_CASE("ObjectStore: an empty list removes everything, but not before it is c
     ObjectStore store = store_of({{"a", "1"}, {"b", "2"}});
     store.begin_list();
     CHECK(store.size() == 2);
-    CHECK(words(store.finish_list(all)) == Words{"-a=1", "-b=2"});
+    CHECK(words(store.finish_list(no_limit)) == Words{"-a=1", "-b=2"});
     CHECK(store.size() == 0);
     store.begin_list();
-    CHECK(store.finish_list(all).empty());
+    CHECK(store.finish_list(no_limit).empty());
 }
 
 TEST_CASE("ObjectStore: a list that is never completed removes nothing") {
@@ -164,7 +164,7 @@ TEST_CASE("ObjectStore: an object that came in an unusable form stays as it was"
     store.mark_listed("ns", "b");
     store.mark_listed("ns", "unknown");
     store.mark_listed("elsewhere", "a");
-    CHECK(words(store.finish_list(all)) == Words{"-a=1"});
+    CHECK(words(store.finish_list(no_limit)) == Words{"-a=1"});
     CHECK(store.find("ns", "b") != nullptr);
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("ObjectStore: unusable objects that are not known do not hide removals
     store.put_listed(thing("a", "1"));
     store.mark_listed("ns", "unknown");
     store.mark_listed("ns", "unknown too");
-    CHECK(words(store.finish_list(all)) == Words{"-b=2"});
+    CHECK(words(store.finish_list(no_limit)) == Words{"-b=2"});
 }
 
 TEST_CASE("ObjectStore: a list with an object without a name removes nothing, the next one does") {
@@ -183,12 +183,12 @@ TEST_CASE("ObjectStore: a list with an object without a name removes nothing, th
     store.mark_nameless();
     CHECK(words(store.put_listed(thing("a", "2"))) == "a=1->2");
     CHECK(store.missing() == 1);
-    CHECK(store.finish_list(all).empty());
+    CHECK(store.finish_list(no_limit).empty());
     store.begin_list();
     store.mark_nameless();
     store.begin_list();  // starts again
     store.put_listed(thing("a", "2"));
-    CHECK(words(store.finish_list(all)) == Words{"-b=1"});
+    CHECK(words(store.finish_list(no_limit)) == Words{"-b=1"});
 }
 
 TEST_CASE("ObjectStore: a list that starts again forgets what the first attempt brought") {
@@ -198,7 +198,7 @@ TEST_CASE("ObjectStore: a list that starts again forgets what the first attempt 
     store.put_listed(thing("b", "1"));
     store.begin_list();
     store.put_listed(thing("a", "1"));
-    CHECK(words(store.finish_list(all)) == Words{"-b=1"});
+    CHECK(words(store.finish_list(no_limit)) == Words{"-b=1"});
 }
 
 TEST_CASE(
@@ -209,7 +209,7 @@ TEST_CASE(
     store.put_listed(thing("b", "1"));
     store.begin_list();
     store.put_listed(thing("b", "1"));
-    CHECK(words(store.finish_list(all)) == Words{"-a=1"});
+    CHECK(words(store.finish_list(no_limit)) == Words{"-a=1"});
 }
 
 TEST_CASE("ObjectStore: an object that a list brings twice counts once") {
@@ -217,7 +217,7 @@ TEST_CASE("ObjectStore: an object that a list brings twice counts once") {
     store.begin_list();
     CHECK(words(store.put_listed(thing("a", "2"))) == "a=1->2");
     CHECK(words(store.put_listed(thing("a", "3"))) == "a=2->3");
-    CHECK(words(store.finish_list(all)) == Words{"-gone=1"});
+    CHECK(words(store.finish_list(no_limit)) == Words{"-gone=1"});
     CHECK(store.size() == 1);
 }
 
@@ -234,7 +234,7 @@ TEST_CASE("ObjectStore: of many objects a list removes those that it lacks") {
             store.put_listed(thing(name(0), "2"));  // with another content, at the end
             const std::size_t missing = known > listed ? known - listed - 1 : 0;
             CHECK(store.missing() == missing);
-            const auto removals = store.finish_list(all);
+            const auto removals = store.finish_list(no_limit);
             CHECK(removals.size() == missing);
             CHECK(store.size() == listed + 1);
             for (const ObjectChange& removal : removals) {
@@ -267,7 +267,7 @@ TEST_CASE("ObjectStore: events between the steps of a removal keep what they bri
             std::size_t next = 1;
             while (step()) {
                 // An event of an object known before, equal or changed, and of a new one.
-                for (const std::string& content : {"1", "2"}) {
+                for (const char* content : {"1", "2"}) {
                     const std::string of = name(next++ % known);
                     const bool was_gone = gone.erase(of) > 0;
                     const ObjectChange change = store.put_listed(thing(of, content));
@@ -303,7 +303,7 @@ TEST_CASE("ObjectStore: a list that begins between the steps of a removal takes 
     store.begin_list();
     CHECK_FALSE(store.is_finishing_list());
     store.put_listed(thing("e", "1"));
-    CHECK(store.finish_list(all).size() == 2);
+    CHECK(store.finish_list(no_limit).size() == 2);
     CHECK(store.size() == 1);
     CHECK(store.find("ns", "e") != nullptr);
 }
@@ -346,7 +346,7 @@ TEST_CASE("ObjectStore: agrees with a map through random lists and events") {
             }
         }
         std::set<std::string> removed, expected;
-        for (const ObjectChange& change : store.finish_list(all))
+        for (const ObjectChange& change : store.finish_list(no_limit))
             removed.emplace(change.before->name());
         for (const auto& [known, value] : model) {
             if (!listed.contains(known)) expected.insert(known);

@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -92,13 +93,13 @@ TEST_CASE("WatchIntake: a list brings objects, and its end removes the others") 
     f.intake.begin_list();
     f.add("a");
     f.add("b");
-    f.intake.finish_list();
+    f.intake.remove_missing();
     CHECK(f.take_changes() == "+a+b");
     f.intake.begin_list();
     f.add("b");
     f.add("c");
     CHECK(f.take_changes() == "+c");
-    f.intake.finish_list();
+    f.intake.remove_missing();
     CHECK(f.take_changes() == "-a");
     CHECK(f.exchange.items == 4);
     CHECK(f.report.status().objects == 2);
@@ -220,12 +221,12 @@ TEST_CASE("WatchIntake: the last state of an unreadable object stays") {
     IntakeFixture f;
     f.intake.begin_list();
     f.add("a");
-    f.intake.finish_list();
+    f.intake.remove_missing();
     f.take_changes();
     SECTION("in a list") {
         f.intake.begin_list();
         f.bad("a", "u");
-        f.intake.finish_list();
+        f.intake.remove_missing();
         CHECK(f.changes.empty());
         CHECK(f.report.is_unread("ns", "a"));
     }
@@ -237,7 +238,7 @@ TEST_CASE("WatchIntake: the last state of an unreadable object stays") {
     SECTION("as all objects do in a list with an unnamed one") {
         f.intake.begin_list();
         f.bad("", "", errc::bad_object);
-        f.intake.finish_list();
+        f.intake.remove_missing();
         CHECK(f.changes.empty());
         CHECK(f.report.whole_status().error == errc::bad_object);
     }
@@ -285,7 +286,7 @@ TEST_CASE("WatchIntake: a list without most of the known objects is suspicious")
     };
     f.intake.begin_list();
     f.add("a");
-    f.intake.finish_list();
+    f.intake.remove_missing();
     CHECK_FALSE(list_nothing());  // not synced
     f.report.on_synced();
     CHECK(list_nothing());
@@ -315,14 +316,62 @@ TEST_CASE("WatchIntake: nothing is reported once the observer has stopped it") {
     f.intake.begin_list();
     f.add("a");
     f.add("b");
-    f.intake.finish_list();
+    f.intake.remove_missing();
     f.take_changes();
     f.after_change = [&f] { f.intake.stop(); };
     f.intake.begin_list();
-    f.intake.finish_list();
+    f.intake.remove_missing();
     CHECK(f.take_changes().size() == 2);
     f.add("c");
     CHECK(f.changes.empty());
+}
+
+TEST_CASE("WatchIntake: a change that the observer could not take is one when it comes again") {
+    IntakeFixture f;
+    const auto fails = [&](const auto& call) {
+        f.after_change = [] { throw std::bad_alloc(); };
+        CHECK_THROWS_AS(call(), std::bad_alloc);
+        f.after_change = {};
+        f.take_changes();
+    };
+    f.intake.begin_list();
+    f.add("a");
+    fails([&] { f.add("b"); });
+    CHECK(f.report.status().objects == 1);
+    f.add("b");
+    CHECK(f.take_changes() == "+b");
+    f.intake.remove_missing();
+    f.watch();
+    fails([&] { f.add("a", "other"); });
+    f.add("a", "other");
+    CHECK(f.take_changes() == "~a");
+    fails([&] { f.remove("a"); });
+    CHECK(f.report.status().objects == 2);
+    f.remove("a");
+    CHECK(f.take_changes() == "-a");
+    CHECK(f.report.status().objects == 1);
+}
+
+TEST_CASE("WatchIntake: objects that a list lacks, and whose removal failed, go with the next") {
+    IntakeFixture f;
+    f.intake.begin_list();
+    for (const char* name : {"a", "b", "c"}) f.add(name);
+    f.intake.remove_missing();
+    f.take_changes();
+    for (int i = 0; i < 2; ++i) {
+        f.intake.begin_list();
+        f.after_change = [] { throw std::bad_alloc(); };
+        CHECK_THROWS_AS(f.intake.remove_missing(), std::bad_alloc);
+        CHECK(f.report.status().objects == 3);
+        CHECK(f.intake.store().size() == 3);
+    }
+    f.after_change = {};
+    f.take_changes();
+    f.intake.begin_list();
+    CHECK(f.intake.remove_missing());
+    CHECK(f.take_changes().size() == 6);
+    CHECK(f.intake.store().size() == 0);
+    CHECK(f.report.status().objects == 0);
 }
 
 }  // namespace k8s_sd::detail

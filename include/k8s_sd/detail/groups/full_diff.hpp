@@ -2,6 +2,7 @@
 
 #include "k8s_sd/target_group.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -25,9 +26,13 @@ TargetGroupDiff full_diff(const Groups& groups) {
 /// a million groups takes tens of milliseconds.
 class FirstDiff {
  public:
+    /// So many changes can be added without an exception.
     /// \param expected  number of groups of the complete state
-    void add(const std::vector<GroupChange>& changes, std::size_t expected) {
-        if (updated_.empty()) updated_.reserve(expected);
+    void make_room(std::size_t changes, std::size_t expected) {
+        const std::size_t needed = updated_.size() + changes;
+        if (updated_.capacity() < needed) updated_.reserve(std::max(expected, needed));
+    }
+    void add(const std::vector<GroupChange>& changes) {
         for (const GroupChange& change : changes) {
             is_complete_ = is_complete_ && change.group && !change.previous;
             updated_.push_back({change.group, nullptr, false});

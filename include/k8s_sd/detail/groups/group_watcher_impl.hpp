@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/async/strand.hpp"
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/base/weak_map.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/groups/full_diff.hpp"
@@ -79,6 +80,10 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     std::vector<Kind> needed_by_active_roles() const;
     void update(bool from_queue);
     void update(RoleState&, bool from_queue);
+    template <class Call>
+    void attempt(FirstException&, const Call&);
+    void make_room_for_first(RoleState&);
+    void deliver_first(RoleState&);
     void update_soon();
     std::function<void()> queued_call();
     void enqueue();

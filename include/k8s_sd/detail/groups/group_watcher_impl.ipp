@@ -1,4 +1,3 @@
-#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/groups/full_diff.hpp"
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
@@ -125,30 +124,46 @@ void GroupWatcherImpl::update(RoleState& state, bool from_queue) {
     RoleGroups& groups = *state.groups;
     if (!watches_.synced(state.needed)) return;
     if (state.ready && !groups.dirty()) return;
-    if (!state.ready && !from_queue && groups.has_other_views()) return enqueue();
-    std::vector<GroupChange> changes;
     FirstException problem;
-    const bool goes_on = problem.catch_from([&] {
+    if (!state.ready && !from_queue && groups.has_other_views()) {
+        attempt(problem, [&] { enqueue(); });
+        return problem.rethrow();
+    }
+    std::vector<GroupChange> changes;
+    attempt(problem, [&] {
+        if (!state.ready) make_room_for_first(state);
         changes = groups.update(groups_per_handler);
         if (groups.dirty()) from_queue && !state.ready ? enqueue_first() : update_soon();
     });
-    retries_ = retries_ || !goes_on;
     const bool overfull_changed = groups.take_overfull_change();
-    if (!state.ready) {
-        if (!state.first) state.first = std::make_unique<FirstDiff>();
-        state.first->add(changes, groups.object_count());
-    }
     if (state.ready) {
         if (!changes.empty())
             for_each_alive(state.observers, [&](Observer& o) { o.on_changes(changes); });
-    } else if (!groups.dirty()) {
-        state.ready = true;
-        const auto complete =
-            std::make_shared<const TargetGroupDiff>(std::exchange(state.first, {})->take(groups));
-        for_each_alive(state.observers, [&](Observer& o) { o.on_ready(complete); });
+    } else if (state.first) {
+        state.first->add(changes);
+        if (!groups.dirty()) attempt(problem, [&] { deliver_first(state); });
     }
     if (overfull_changed) for_each_alive(state.observers, [](Observer& o) { o.on_status(); });
     problem.rethrow();
+}
+
+/// Repeats the update later if the call throws, as without memory.
+template <class Call>
+void GroupWatcherImpl::attempt(FirstException& problem, const Call& call) {
+    if (!problem.catch_from(call)) retries_ = true;
+}
+
+void GroupWatcherImpl::make_room_for_first(RoleState& state) {
+    if (!state.first) state.first = std::make_unique<FirstDiff>();
+    state.first->make_room(groups_per_handler, state.groups->object_count());
+}
+
+void GroupWatcherImpl::deliver_first(RoleState& state) {
+    const auto complete = std::make_shared<TargetGroupDiff>();
+    *complete = state.first->take(*state.groups);
+    state.first.reset();
+    state.ready = true;  // not before: without memory, the next update delivers it
+    for_each_alive(state.observers, [&](Observer& o) { o.on_ready(complete); });
 }
 
 void GroupWatcherImpl::update_soon() {

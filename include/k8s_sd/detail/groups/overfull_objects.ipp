@@ -16,9 +16,12 @@ std::string too_many_targets(Kind kind, std::string_view ns, std::string_view na
 }
 
 void OverfullObjects::add(std::string_view ns, std::string_view name, TimePoint now) {
+    Names added;
+    added.emplace(name);
     const std::lock_guard lock(mutex_);
-    if (names_.empty()) since_ = now;
-    names_[std::string(ns)].emplace(name);
+    const bool is_first = names_.empty();
+    names_[std::string(ns)].merge(added);  // not emplace(): without memory, a set may stay empty
+    if (is_first) since_ = now;
 }
 
 void OverfullObjects::remove(std::string_view ns, std::string_view name) {

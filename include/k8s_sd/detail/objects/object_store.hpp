@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <new>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -204,8 +205,27 @@ class ObjectStore {
         ObjectChange change = put(ObjectPtr(object));
         // The list may have contained another version of the object already.
         if (change.before) unlist(*change.before);
-        mark_listed(ns, name);
+        try {
+            mark_listed(ns, name);
+        } catch (const std::bad_alloc&) {
+            undo(change);
+            throw;
+        }
         return change;
+    }
+    /// Takes back the last put or removal. If it is repeated, it will be a change again.
+    void undo(const ObjectChange& change) {
+        if (!change.after) {
+            if (change.before) objects_.add(change.before);
+            return;
+        }
+        unlist(*change.after);
+        const NameView key{change.after->ns(), change.after->name()};
+        if (change.before) {
+            ObjectSet::exchange(*objects_.find(key), change.before);
+        } else {
+            objects_.erase(key);
+        }
     }
     /// The list contains the object in an unreadable form: its known content stays.
     void mark_listed(std::string_view ns, std::string_view name) {
@@ -225,7 +245,7 @@ class ObjectStore {
     /// The number of objects at the start of the list.
     std::size_t known_before_list() const noexcept { return list_ ? list_->known : 0; }
     /// The list is complete: removes missing objects. Call it until there are none left. In between
-    /// put_listed() stores the objects of events, because they exist, too.
+    /// put_listed() stores further objects.
     /// \param limit  bounds the number of removals, and the time
     /// \returns the removals
     std::vector<ObjectChange> finish_list(std::size_t limit) {
@@ -246,6 +266,10 @@ class ObjectStore {
                                                });
         if (list_->next_part == split_set_parts) list_.reset();
         return removals;
+    }
+    /// Keeps the objects that finish_list() has left to remove.
+    void stop_finishing_list() noexcept {
+        if (is_finishing_list()) list_.reset();
     }
     /// Whether finish_list() has been called and has more to remove.
     bool is_finishing_list() const noexcept { return list_ && list_->complete; }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "k8s_sd/detail/async/strand.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/tagging_observer.hpp"
@@ -114,7 +113,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void on_initial_event(EventType);
     void wait_for_initial_events(TimePoint until);
     void on_initial_events_late(TimePoint due);
-    void on_list_streamed(std::string_view version);
+    void end_initial_events(std::string_view version);
+    void on_list_streamed(const std::string& version);
 
     // The end of the response, its verdict and the reports.
     void on_end(error_code ec, std::string why);
@@ -122,6 +122,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void decide(ExchangeEnd);
     void refresh_credentials(const Verdict&);
     void conclude(const Verdict&);
+    static bool completes_list(const Verdict&);
+    void remove_missing(const std::function<void()>& then);
     void report(const Verdict&);
     bool may_divide(const Verdict&) const;
     void report_failure(const Verdict&);
@@ -135,8 +137,6 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void report_regression(std::string_view version);
     void report_traffic(const Verdict&);
     void finish_list(const std::string& version);
-    void remove_missing();
-    void on_list_complete();
     void recover();
     void on_status();
 
@@ -160,8 +160,6 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     WatchIdleTimeout idle_timeout_;
     Rare<InitialEventsTimeout> initial_events_;  ///< null in a watch
     WatchExchange exchange_;
-    PostedCall removal_;
-    bool list_streamed_ = false;        ///< of the last complete list
     bool regression_reported_ = false;  ///< since a list was complete
     Life life_ = Life::created;
 };

@@ -102,6 +102,7 @@ void URLWatcherImpl::take_server() {
 void URLWatcherImpl::go_to_other_server() {
     exchange_.discard();
     permits_.cancel();
+    intake_.stop_removing();
     intake_.end_body(false);
     forms_.forget();
     take_server();

@@ -55,21 +55,27 @@ void URLWatcherImpl::on_initial_events_late(TimePoint due) {
     on_end(errc::response_timeout, "the list that the watch began with does not end");
 }
 
-/// All known state came over this stream, and the stream continues.
-void URLWatcherImpl::on_list_streamed(std::string_view version) {
-    Exchange& exchange = state();
+/// Until all missing objects are removed, further events are still part of the list.
+void URLWatcherImpl::end_initial_events(std::string_view version) {
+    if (intake_.is_removing()) return;
     if (has_lost_much()) {
-        exchange.found.suspicious = true;
+        state().found.suspicious = true;
         return;
     }
+    remove_missing([this, version = std::string(version)] { on_list_streamed(version); });
+}
+
+/// All known state came over this stream, and the stream continues.
+void URLWatcherImpl::on_list_streamed(const std::string& version) {
+    Exchange& exchange = state();
     if (exchange.sharded && shows_shard(subject_.share().fraction(), exchange.items))
         forms_.on_share(true);
     permits_.return_list_permit();
     const BodyMeter::Transfer listed = exchange_.meter().listed();
     if (!exchange.packed) server_.traffic()->lists.add(listed.bytes, listed.wait, now());
-    finish_list(std::string(version));
+    finish_list(version);
     if (stopped()) return;
-    machine_.on_list_streamed({std::string(version), {}, exchange.items}, now());
+    machine_.on_list_streamed({version, {}, exchange.items}, now());
     exchange.purpose = Purpose::watch;
     idle_timeout_.begin_watch(silence_of_watch(exchange_.watch_timeout()));
     exchange_.set_idle_timeout(idle_timeout_.allowed(), errc::idle_timeout);

@@ -111,7 +111,7 @@ void URLWatcherImpl::on_bookmark(std::string_view version, bool list_ends) {
     if (stopped() || exchange.has_verdict() || exchange.too_many) return;
     report_.on_bookmark(exchange_.meter().arrived());
     if (exchange.streams_list()) {
-        if (list_ends && names_state(version)) on_list_streamed(version);
+        if (list_ends && names_state(version)) end_initial_events(version);
         return;
     }
     if (machine_.is_before_watch(version)) {

@@ -1,6 +1,9 @@
 #include "k8s_sd/detail/watch/url_watcher_impl.hpp"
 
+#include <boost/asio/post.hpp>
 #include <chrono>
+#include <functional>
+#include <new>
 #include <string>
 #include <utility>
 #include <variant>
@@ -15,6 +18,7 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
     permits_.return_watch_permit();
     if (state().purpose == Purpose::probe) report_.on_probe();
     Failure failure = exchange_.finish(ec, std::move(why));
+    intake_.stop_removing();  // of a streamed list
     intake_.end_body(!failure.ec);
     if (stopped()) return;
     if (state().too_many) failure.message = intake_.problem_of_count(state());
@@ -46,7 +50,9 @@ void URLWatcherImpl::decide(ExchangeEnd end) {
         go_on(WatchMachine::AskOtherwise{});
         return on_status();
     }
-    verdict.credentials_refused ? refresh_credentials(verdict) : conclude(verdict);
+    if (verdict.credentials_refused) return refresh_credentials(verdict);
+    if (!completes_list(verdict)) return conclude(verdict);
+    remove_missing([this, verdict] { conclude(verdict); });
 }
 
 void URLWatcherImpl::refresh_credentials(const Verdict& verdict) {
@@ -71,6 +77,24 @@ void URLWatcherImpl::conclude(const Verdict& verdict) {
     on_status();  // reports the new waiting state, too
 }
 
+/// A list may lack very many objects, so their removal takes several handlers. The list is complete
+/// only afterwards. It no longer counts if its stream ends before, or the server changes.
+void URLWatcherImpl::remove_missing(const std::function<void()>& then) {
+    while (!intake_.remove_missing()) {
+        if (stopped()) return;
+        observer_.on_batch_end();
+        if (stopped()) return;
+        try {
+            return asio::post(server_.api().executor, [weak = weak_from_this(), then] {
+                const auto self = weak.lock();
+                if (self && self->intake_.is_removing()) self->remove_missing(then);
+            });
+        } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): goes on in this handler
+        }
+    }
+    if (!stopped()) then();
+}
+
 // --- reports -------------------------------------------------------------------------------------
 
 void URLWatcherImpl::report(const Verdict& verdict) {
@@ -92,6 +116,11 @@ bool URLWatcherImpl::may_divide(const Verdict& verdict) const {
     const bool absent = failed && failed->cause == WatchMachine::Cause::absent;
     // The versions of such a kind have been looked up.
     return !absent || subject_.schema().older_versions.empty();
+}
+
+bool URLWatcherImpl::completes_list(const Verdict& verdict) {
+    const auto* const page = std::get_if<WatchMachine::PageListed>(&verdict.outcome);
+    return page && page->continue_token.empty() && !verdict.failed && !verdict.failure.ec;
 }
 
 void URLWatcherImpl::report_failure(const Verdict& verdict) {
@@ -157,25 +186,7 @@ void URLWatcherImpl::finish_list(const std::string& version) {
     if (stopped()) return;
     if (state().drops && state().items > 0)
         report_.on_managed_fields(exchange_.reader().has_managed_fields());
-    list_streamed_ = state().streamed;
-    remove_missing();
-}
-
-/// The removal of very many objects takes several handlers. The watch goes on meanwhile; if it
-/// lists again, the new list removes the rest.
-void URLWatcherImpl::remove_missing() {
-    // Requested first: without memory for the next step, this one has removed nothing.
-    if (store().missing() > 0)
-        removal_.request(server_.api().executor, weak_from_this(), [](URLWatcherImpl& self) {
-            if (!self.stopped() && self.store().is_finishing_list()) self.remove_missing();
-        });
-    const bool done = intake_.finish_list();
-    if (stopped()) return;
-    done ? on_list_complete() : observer_.on_batch_end();
-}
-
-void URLWatcherImpl::on_list_complete() {
-    if (report_.on_list(now(), list_streamed_)) observer_.on_status();
+    if (report_.on_list(now(), state().streamed)) observer_.on_status();
     if (!stopped() && report_.on_synced()) {
         observer_.on_status();
         if (!stopped()) observer_.on_synced();

@@ -62,10 +62,14 @@ class WatchIntake {
     void begin_list() { store_.begin_list(); }
     /// The body has ended. \param complete  the held objects are of the right kind
     void end_body(bool complete);
-    /// Removes objects that are not in the complete list, as many as one handler should. Events
-    /// may come between two calls.
+    /// Removes objects that are not in the complete list, as many as one handler should. A streamed
+    /// list may bring further events between two calls.
     /// \returns whether no such object is left
-    bool finish_list();
+    bool remove_missing();
+    /// Whether some are left.
+    bool is_removing() const noexcept { return store_.is_finishing_list(); }
+    /// Keeps those that are left: the list counts no longer.
+    void stop_removing() noexcept { store_.stop_finishing_list(); }
     /// Whether the complete list is suspicious. Truncated lists before the first sync do not count:
     /// no observer has seen them as a state.
     bool has_lost_much() const;
@@ -76,6 +80,7 @@ class WatchIntake {
     void keep_last_state(const Exchange&, const BadObject&);
     bool hides_state(const BadObject&) const;
     void on_change(const ObjectChange&);
+    void take_back(const ObjectChange&);
 
     const WatchSubject& subject_;
     WatchObserver& observer_;

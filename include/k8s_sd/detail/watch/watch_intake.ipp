@@ -2,7 +2,9 @@
 #include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/detail/watch/watch_intake.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -73,6 +75,7 @@ void WatchIntake::take(const Exchange& exchange, const DecodedObject& decoded, T
     ObjectTag::set(*object, *tag);
     if (*tag == ObjectTag::apart) tagger_->keep_apart(object);
     if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
+    if (exchange.watching()) return on_change(store_.put(std::move(object)));
     on_change(store_.put_listed(std::move(object)));
 }
 
@@ -91,7 +94,20 @@ ObjectPtr WatchIntake::make(const Exchange& exchange, const DecodedObject& decod
 void WatchIntake::on_change(const ObjectChange& change) {
     if (stopped_ || (!change.before && !change.after)) return;
     report_.on_change(change);
-    observer_.on_change(change);
+    try {
+        observer_.on_change(change);
+    } catch (...) {
+        take_back(change);
+        throw;
+    }
+}
+
+/// The observer has not received the change. The server brings it once more, and it has to be one
+/// again.
+void WatchIntake::take_back(const ObjectChange& change) {
+    if (stopped_) return;
+    report_.on_change({change.after, change.before});
+    store_.undo(change);
 }
 
 // --- an unreadable object -----------------------------------------------------------------------
@@ -143,8 +159,16 @@ void WatchIntake::end_body(bool complete) {
     for (const ObjectPtr& object : held) on_change(store_.put_listed(object));
 }
 
-bool WatchIntake::finish_list() {
-    for (const ObjectChange& removal : store_.finish_list(max_removals)) on_change(removal);
+bool WatchIntake::remove_missing() {
+    const std::vector<ObjectChange> removals = store_.finish_list(max_removals);
+    for (auto removal = removals.begin(); removal != removals.end(); ++removal) {
+        try {
+            on_change(*removal);
+        } catch (...) {
+            std::for_each(removal + 1, removals.end(), [this](const auto& c) { store_.undo(c); });
+            throw;
+        }
+    }
     return !store_.is_finishing_list();
 }
 
