@@ -1,6 +1,7 @@
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/objects/watcher.hpp"
 #include "support/allocations.hpp"
+#include "support/effort.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
@@ -128,7 +129,7 @@ struct FirstState : Simulation {
 }  // namespace
 
 TEST_CASE("Scarce memory: the first state of groups is whole, whichever handler lacked memory") {
-    for (int handlers = 0; handlers < 8; ++handlers) {
+    for (int handlers = 0; handlers < 6; ++handlers) {
         FirstState counted;
         counted.run(handlers);
         memory_use = {.on = true};
@@ -136,7 +137,7 @@ TEST_CASE("Scarce memory: the first state of groups is whole, whichever handler 
         memory_use.on = false;
         const long needed = memory_use.allocations;
         for (long allocations = 0; allocations < needed; ++allocations) {
-            if (allocations == 5) allocations = std::max(allocations, needed - 40);
+            if (allocations == 3) allocations = std::max(allocations, needed - rounds(20));
             CAPTURE(handlers, allocations);
             FirstState state;
             state.run(handlers);

@@ -5,6 +5,7 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <algorithm>
 #include <functional>
+#include <new>
 #include <optional>
 #include <set>
 #include <string>
@@ -53,6 +54,7 @@ struct ManyPods : Simulation {
         server.end_watches();
         settle();
         for (int i = 0; i < removed; ++i) server.remove("pods", "default", name_of(i));
+        is_away = true;
         if (while_away) while_away();
         server.fail_next(Response::failure(410, "Expired", "too old resource version"));
         advance(1s);
@@ -67,6 +69,7 @@ struct ManyPods : Simulation {
 
     std::optional<WatchProbe> probe;
     std::function<void()> while_away, on_first_step;
+    bool is_away = false;
     int steps = 0;
     int removals = 0;
 };
@@ -134,6 +137,23 @@ TEST_CASE("Large removals: a stream that ends between the steps is no complete l
     pods.advance(1min);
     CHECK(pods.removals == removed);
     CHECK(pods.probe->names() == pods.names_of_server());
+    CHECK(pods.probe->status().waiting == Waiting::events);
+    CHECK_FALSE(pods.probe->status().error);
+}
+
+TEST_CASE("Large removals: an observer that throws in between gets the rest from another list") {
+    const bool streamed = GENERATE(true, false);
+    const int failing = GENERATE(1, 999, 1'500, 2'500);  // the number of the removal
+    CAPTURE(streamed, failing);
+    ManyPods pods(streamed);
+    int removals = 0;
+    pods.probe->after_change = [&] {
+        if (pods.is_away && ++removals == failing) throw std::bad_alloc();
+    };
+    CHECK_THROWS_AS(pods.relist(), std::bad_alloc);
+    pods.advance(5min);
+    CHECK(pods.probe->names() == pods.names_of_server());
+    CHECK(pods.probe->status().objects == known - removed);
     CHECK(pods.probe->status().waiting == Waiting::events);
     CHECK_FALSE(pods.probe->status().error);
 }

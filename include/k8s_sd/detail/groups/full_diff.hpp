@@ -2,7 +2,6 @@
 
 #include "k8s_sd/target_group.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -26,11 +25,10 @@ TargetGroupDiff full_diff(const Groups& groups) {
 /// a million groups takes tens of milliseconds.
 class FirstDiff {
  public:
-    /// So many changes can be added without an exception.
-    /// \param expected  number of groups of the complete state
-    void make_room(std::size_t changes, std::size_t expected) {
+    /// So many further changes can be added without an exception.
+    void make_room(std::size_t changes) {
         const std::size_t needed = updated_.size() + changes;
-        if (updated_.capacity() < needed) updated_.reserve(std::max(expected, needed));
+        if (updated_.capacity() < needed) updated_.reserve(needed);
     }
     void add(const std::vector<GroupChange>& changes) {
         for (const GroupChange& change : changes) {

@@ -155,7 +155,7 @@ void GroupWatcherImpl::attempt(FirstException& problem, const Call& call) {
 
 void GroupWatcherImpl::make_room_for_first(RoleState& state) {
     if (!state.first) state.first = std::make_unique<FirstDiff>();
-    state.first->make_room(groups_per_handler, state.groups->object_count());
+    state.first->make_room(state.groups->dirty_count());
 }
 
 void GroupWatcherImpl::deliver_first(RoleState& state) {

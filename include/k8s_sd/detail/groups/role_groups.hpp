@@ -75,6 +75,7 @@ class RoleGroups final : private Lookup {
     bool has_other_views() const noexcept { return shared_.has_several_views(); }
     /// Whether groups are marked.
     bool dirty() const noexcept { return !dirty_.empty(); }
+    std::size_t dirty_count() const noexcept { return dirty_.size(); }
     /// Regenerates at most `limit` marked groups, fewer if they have many targets.
     /// \returns the changed ones
     std::vector<GroupChange> update(std::size_t limit);

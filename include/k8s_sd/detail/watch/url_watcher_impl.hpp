@@ -124,6 +124,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void conclude(const Verdict&);
     static bool completes_list(const Verdict&);
     void remove_missing(const std::function<void()>& then);
+    bool post_removal(const std::function<void()>& then);
+    void fail_removal();
     void report(const Verdict&);
     bool may_divide(const Verdict&) const;
     void report_failure(const Verdict&);

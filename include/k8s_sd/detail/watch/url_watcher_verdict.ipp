@@ -4,11 +4,20 @@
 #include <chrono>
 #include <functional>
 #include <new>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <variant>
 
 namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// Before another list, if an observer has thrown: by then there may be memory.
+constexpr Duration removal_pause = std::chrono::seconds(1);
+
+}  // namespace
 
 // The end of the response: its verdict, and the reports of it.
 
@@ -80,19 +89,42 @@ void URLWatcherImpl::conclude(const Verdict& verdict) {
 /// A list may lack very many objects, so their removal takes several handlers. The list is complete
 /// only afterwards. It no longer counts if its stream ends before, or the server changes.
 void URLWatcherImpl::remove_missing(const std::function<void()>& then) {
-    while (!intake_.remove_missing()) {
-        if (stopped()) return;
-        observer_.on_batch_end();
-        if (stopped()) return;
-        try {
-            return asio::post(server_.api().executor, [weak = weak_from_this(), then] {
-                const auto self = weak.lock();
-                if (self && self->intake_.is_removing()) self->remove_missing(then);
-            });
-        } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): goes on in this handler
+    try {
+        while (!intake_.remove_missing()) {
+            if (stopped()) return;
+            observer_.on_batch_end();
+            if (stopped()) return;
+            if (post_removal(then)) return;
         }
+    } catch (...) {
+        // A streamed list has a timer already.
+        if (!stopped() && !state().streamed)
+            call_after(removal_pause, &URLWatcherImpl::fail_removal);
+        throw;
     }
     if (!stopped()) then();
+}
+
+/// \returns false without memory
+bool URLWatcherImpl::post_removal(const std::function<void()>& then) {
+    try {
+        asio::post(server_.api().executor, [weak = weak_from_this(), then] {
+            const auto self = weak.lock();
+            if (self && self->intake_.is_removing()) self->remove_missing(then);
+        });
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+}
+
+/// An observer has thrown. Another list removes what is left.
+void URLWatcherImpl::fail_removal() {
+    if (stopped()) return;
+    intake_.stop_removing();
+    conclude({WatchMachine::Failed{std::nullopt, WatchMachine::Cause::network},
+              {std::make_error_code(std::errc::not_enough_memory), "the list was not taken whole"},
+              true});
 }
 
 // --- reports -------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -81,6 +82,7 @@ class WatchIntake {
     bool hides_state(const BadObject&) const;
     void on_change(const ObjectChange&);
     void take_back(const ObjectChange&);
+    void restore(std::span<const ObjectChange> removals);
 
     const WatchSubject& subject_;
     WatchObserver& observer_;

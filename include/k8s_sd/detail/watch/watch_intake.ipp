@@ -2,7 +2,8 @@
 #include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/detail/watch/watch_intake.hpp"
 
-#include <algorithm>
+#include <new>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -165,11 +166,21 @@ bool WatchIntake::remove_missing() {
         try {
             on_change(*removal);
         } catch (...) {
-            std::for_each(removal + 1, removals.end(), [this](const auto& c) { store_.undo(c); });
+            restore({removal + 1, removals.end()});
             throw;
         }
     }
     return !store_.is_finishing_list();
+}
+
+/// As many as there is memory for.
+void WatchIntake::restore(std::span<const ObjectChange> removals) {
+    for (const ObjectChange& removal : removals) {
+        try {
+            store_.undo(removal);
+        } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the others may fit
+        }
+    }
 }
 
 bool WatchIntake::has_lost_much() const {
