@@ -2,6 +2,7 @@
 
 #include "k8s_sd/target_group.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -28,7 +29,9 @@ class FirstDiff {
     /// So many further changes can be added without an exception.
     void make_room(std::size_t changes) {
         const std::size_t needed = updated_.size() + changes;
-        if (updated_.capacity() < needed) updated_.reserve(needed);
+        // Exact at first. Objects created meanwhile must not move all groups in each handler.
+        if (updated_.capacity() < needed)
+            updated_.reserve(std::max(needed, 2 * updated_.capacity()));
     }
     void add(const std::vector<GroupChange>& changes) {
         for (const GroupChange& change : changes) {

@@ -257,13 +257,12 @@ class ObjectStore {
         // An exception during the removal would lose objects.
         removals.reserve(std::min(limit, missing()));
         list_->complete = true;
-        list_->next_part = objects_.erase_some(list_->next_part, limit,
-                                               [&](const ObjectPtr& object, std::size_t part) {
-                                                   if (list_->objects.contains(*object, part))
-                                                       return false;
-                                                   removals.push_back({object, nullptr});
-                                                   return true;
-                                               });
+        const auto is_removed = [&](const ObjectPtr& object, std::size_t part) {
+            if (list_->objects.contains(*object, part)) return false;
+            removals.push_back({object, nullptr});
+            return true;
+        };
+        list_->next_part = objects_.erase_some(list_->next_part, limit, is_removed);
         if (list_->next_part == split_set_parts) list_.reset();
         return removals;
     }

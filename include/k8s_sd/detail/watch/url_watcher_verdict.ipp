@@ -123,7 +123,8 @@ void URLWatcherImpl::fail_removal() {
     if (stopped()) return;
     intake_.stop_removing();
     conclude({WatchMachine::Failed{std::nullopt, WatchMachine::Cause::network},
-              {std::make_error_code(std::errc::not_enough_memory), "the list was not taken whole"},
+              {std::make_error_code(std::errc::not_enough_memory),
+               "not all objects that the list lacks could be removed; it is requested again"},
               true});
 }
 
