@@ -299,6 +299,25 @@ TEST_CASE("Dependants: an object with too many targets is made anew until it has
     CHECK(d.host->complaints.empty());
 }
 
+TEST_CASE("Dependants: a replacement with too many targets has none of the deleted object") {
+    Dependants d;
+    d.apply_pods(4);
+    d.server.apply(slice("web", "web", d.addresses(3)));
+    d.run(Role::endpointslice, {}, 3);
+    REQUIRE(d.host->groups.size() == 1);
+    d.server.remove("endpointslices", "default", "web");
+    d.server.apply(slice("web", "web", d.addresses(4)));
+    d.settle();
+    CHECK(d.take_log().size() == 1);
+    CHECK(d.host->groups.empty());
+    CHECK(d.host->discoverer->status().error == errc::too_many_targets);
+    d.server.apply(slice("web", "web", d.addresses(2)));
+    d.settle();
+    REQUIRE(d.host->groups.size() == 1);
+    CHECK(d.host->groups.begin()->second->size() == 2);
+    CHECK(d.host->complaints.empty());
+}
+
 TEST_CASE("Dependants: ports that an object does not cover belong to the part of their pod") {
     const Role role = GENERATE(Role::endpointslice, Role::endpoints);
     Dependants d;

@@ -158,14 +158,15 @@ TargetGroupPtr RoleGroups::generate(GroupEntry& entry, bool replaced) {
     generation_.begins.clear();
     generation_.overfull = false;
     TargetGroupPtr group = take_over(entry);
-    // A replacement shares nothing with the old object.
-    if (!group) group = make(entry, replaced ? nullptr : entry.group);
+    // A replacement shares nothing with the old object, and keeps no targets of it.
+    const TargetGroupPtr earlier = replaced ? nullptr : entry.group;
+    if (!group) group = make(entry, earlier);
     entry.current = false;  // in case remembering ends with an exception
     remember_lookups(entry);
     entry.premise = generation_.premise;
     entry.current = !generation_.overfull;
     set_overfull(entry, generation_.overfull);
-    return entry.current ? group : entry.group;
+    return entry.current ? group : earlier;
 }
 
 TargetGroupPtr RoleGroups::make(const GroupEntry& entry, const TargetGroupPtr& earlier) {
