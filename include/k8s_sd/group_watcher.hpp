@@ -29,7 +29,9 @@ class GroupWatcherImpl;
 class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatcher> {
  public:
     /// Receives the target groups of one role: the complete state once, then the changes.
-    /// Called on the watcher's strand; must not block.
+    /// Called on the watcher's strand; must not block. An exception does not keep other observers
+    /// from their calls; the first one of a handler then leaves run() of the context. The call is
+    /// not repeated.
     class Observer {
      public:
         /// All resources of the role have been listed: the complete state, with `full` set, shared

@@ -38,7 +38,8 @@ class WatchObserver {
     /// Whether the observer compensates for a failure. If so, it has dropped the watcher in this
     /// call, and the failure is not reported anywhere.
     virtual bool makes_up_for(error_code /*failure*/) { return false; }
-    // Members must not throw.
+    // An exception leaves run() of the context and the watch goes on. The call is not repeated,
+    // except that a change whose call has thrown is reported again when the server repeats it.
 
  protected:
     ~WatchObserver() = default;

@@ -10,6 +10,7 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -541,4 +542,55 @@ TEST_CASE("GroupWatcher: views of one scope are distinguished, equal ones share 
     SECTION("the version") { other.view.prometheus_version = PrometheusVersion::v3_12; }
     SECTION("attached metadata") { other.view.attach_metadata.node = true; }
     CHECK(GroupWatcher::acquire(executor, other) != watcher);
+}
+
+TEST_CASE("GroupWatcher: an exception of an observer keeps no other one from its calls") {
+    /// Throws from each call while `throws` is set.
+    struct Thrower final : GroupWatcher::Observer {
+        void on_ready(const std::shared_ptr<const TargetGroupDiff>&) override { call(); }
+        void on_changes(const std::vector<GroupChange>&) override { call(); }
+        void on_status() override { call(); }
+        void call() const {
+            if (throws) throw std::runtime_error("from an observer");
+        }
+        bool throws = true;
+    };
+    const auto run = [](Cluster& c) {
+        for (int exceptions = 0;; ++exceptions) {
+            REQUIRE(exceptions < 100);
+            try {
+                c.advance(1s);
+                return exceptions;
+            } catch (const std::runtime_error&) {
+            }
+        }
+    };
+    Cluster c;
+    const auto executor = c.context.get_executor();
+    const auto thrower = std::make_shared<Thrower>();
+    const auto beside = std::make_shared<Recorder>(), role = std::make_shared<Recorder>(),
+               view = std::make_shared<Recorder>();
+    const auto watcher = GroupWatcher::acquire(executor, resolve(c.config(Role::pod)));
+    const auto attaching =
+        GroupWatcher::acquire(executor, resolve(c.config(Role::pod, {.namespace_ = true})));
+    // The thrower is called before the others: in its role, in its watcher, and of its kind.
+    const auto first = watcher->subscribe(Role::pod, thrower);
+    const auto second = watcher->subscribe(Role::pod, beside);
+    const auto third = watcher->subscribe(Role::endpointslice, role);
+    const auto fourth = attaching->subscribe(Role::pod, view);
+    CHECK(run(c) > 0);
+    CHECK(beside->take() == "ready ");
+    CHECK(role->take() == "ready ");
+    CHECK(view->take() == "ready ");
+
+    c.server.apply(c.pod_one({{"v", "2"}}));
+    CHECK(run(c) == 1);
+    CHECK(beside->take() == "changes1 ");
+    CHECK(role->take() == "changes1 ");
+    CHECK(view->take() == "changes1 ");
+
+    thrower->throws = false;
+    c.server.apply(c.pod_one({{"v", "3"}}));
+    CHECK(run(c) == 0);
+    CHECK(beside->take() == "changes1 ");
 }

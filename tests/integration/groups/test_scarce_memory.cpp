@@ -184,6 +184,9 @@ TEST_CASE("Scarce memory: a watcher that runs out of memory while it lists deliv
             allocations_left = -1;
             sim.advance(5min);
             CHECK(known == 2);
+            sim.server.apply(pod({.name = "c"}));
+            sim.advance(5min);
+            CHECK(known == 3);
         }
     }
 }

@@ -82,6 +82,8 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     void update(RoleState&, bool from_queue);
     template <class Call>
     void attempt(FirstException&, const Call&);
+    void deliver(const RoleState&, const std::vector<GroupChange>&);
+    void notify_of_status(const RoleState&);
     void make_room_for_first(RoleState&);
     void deliver_first(RoleState&);
     void update_soon();

@@ -19,12 +19,15 @@ std::shared_ptr<const TargetGroupDiff> state_of_groups(const RoleGroups& groups)
     return std::make_shared<const TargetGroupDiff>(full_diff(groups));
 }
 
+/// Calls all observers, even if one throws.
 template <class Call>
 void for_each_alive(const std::vector<std::weak_ptr<GroupWatcher::Observer>>& observers,
                     Call call) {
+    FirstException problem;
     for (const auto& observer : observers) {
-        if (const auto alive = observer.lock()) call(*alive);
+        if (const auto alive = observer.lock()) problem.catch_from([&] { call(*alive); });
     }
+    problem.rethrow();
 }
 
 }  // namespace
@@ -115,9 +118,11 @@ void GroupWatcherImpl::on_change(const ObjectChange& change) {
 }
 
 void GroupWatcherImpl::update(bool from_queue) {
+    FirstException problem;
     for (RoleState& state : roles_) {
-        if (state.groups) update(state, from_queue);
+        if (state.groups) problem.catch_from([&] { update(state, from_queue); });
     }
+    problem.rethrow();
 }
 
 void GroupWatcherImpl::update(RoleState& state, bool from_queue) {
@@ -137,13 +142,12 @@ void GroupWatcherImpl::update(RoleState& state, bool from_queue) {
     });
     const bool overfull_changed = groups.take_overfull_change();
     if (state.ready) {
-        if (!changes.empty())
-            for_each_alive(state.observers, [&](Observer& o) { o.on_changes(changes); });
+        if (!changes.empty()) problem.catch_from([&] { deliver(state, changes); });
     } else if (state.first) {
         state.first->add(changes);
         if (!groups.dirty()) attempt(problem, [&] { deliver_first(state); });
     }
-    if (overfull_changed) for_each_alive(state.observers, [](Observer& o) { o.on_status(); });
+    if (overfull_changed) problem.catch_from([&] { notify_of_status(state); });
     problem.rethrow();
 }
 
@@ -164,6 +168,10 @@ void GroupWatcherImpl::deliver_first(RoleState& state) {
     state.first.reset();
     state.ready = true;  // not before: without memory, the next update delivers it
     for_each_alive(state.observers, [&](Observer& o) { o.on_ready(complete); });
+}
+
+void GroupWatcherImpl::deliver(const RoleState& state, const std::vector<GroupChange>& changes) {
+    for_each_alive(state.observers, [&](Observer& o) { o.on_changes(changes); });
 }
 
 void GroupWatcherImpl::update_soon() {
@@ -191,8 +199,13 @@ void GroupWatcherImpl::enqueue_first() {
 }
 
 void GroupWatcherImpl::on_status() {
-    for (const RoleState& state : roles_)
-        for_each_alive(state.observers, [](Observer& o) { o.on_status(); });
+    FirstException problem;
+    for (const RoleState& state : roles_) problem.catch_from([&] { notify_of_status(state); });
+    problem.rethrow();
+}
+
+void GroupWatcherImpl::notify_of_status(const RoleState& state) {
+    for_each_alive(state.observers, [](Observer& o) { o.on_status(); });
 }
 
 // --- status --------------------------------------------------------------------------------------

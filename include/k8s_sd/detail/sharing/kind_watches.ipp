@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/sharing/kind_watches.hpp"
 #include "k8s_sd/detail/sharing/shared_watches.hpp"
@@ -157,18 +158,22 @@ void KindWatches::plan(const SharedWatch* failing) {
         fresh.push_back(watch);
     }
     const std::vector<KindView*> views = views_;
+    FirstException problem;  // of an observer
     for (std::size_t i = 0; i < views.size(); ++i) {
-        Watches next;
-        for (const WatchQuery& query : queries[i]) next.emplace(query.ns, watches[query]);
-        assign(*views[i], std::move(next));
+        problem.catch_from([&] {
+            Watches next;
+            for (const WatchQuery& query : queries[i]) next.emplace(query.ns, watches[query]);
+            assign(*views[i], std::move(next));
+        });
     }
-    for (const SharedWatchPtr& watch : fresh) watch->start();
+    for (const SharedWatchPtr& watch : fresh) problem.catch_from([&] { watch->start(); });
     watches.clear();
     std::erase_if(running_, [](const auto& watch) { return watch.expired(); });
     for (const auto& weak : running_) {
         const SharedWatchPtr watch = weak.lock();
         if (watch.get() != failing) watch->forget_unwanted();
     }
+    problem.rethrow();
 }
 
 /// The newest watch able to serve all views.
@@ -248,13 +253,15 @@ void KindWatches::drop_next(KindView& view) {
 
 void KindWatches::switch_views() {
     if (waiting_ == 0) return;
+    FirstException problem;
     bool any = false;
     for (KindView* view : std::vector<KindView*>(views_)) {
         if (view->next_.empty() || !is_ready(*view)) continue;
-        switch_to_next(*view);
+        problem.catch_from([&] { switch_to_next(*view); });
         any = true;
     }
     if (any) plan_soon();  // drops unused watches
+    problem.rethrow();
 }
 
 /// A view without a complete state can switch at once. A watch knows its list's version a little
@@ -305,9 +312,12 @@ void KindWatches::switch_to_next(KindView& view) {
     });
     for (const auto& [key, object] : before) changes.push_back({object, nullptr});
     view.reported_ = true;
-    for (const ObjectChange& change : changes) view.observer_.on_change(change);
-    view.on_batch_end();
-    view.observer_.on_status();  // now of other watches
+    FirstException problem;
+    for (const ObjectChange& change : changes)
+        problem.catch_from([&] { view.observer_.on_change(change); });
+    problem.catch_from([&] { view.on_batch_end(); });
+    problem.catch_from([&] { view.observer_.on_status(); });  // now of other watches
+    problem.rethrow();
 }
 
 // --- refusals ------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/access.hpp"
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/detail/sharing/kind_watches.hpp"
 #include "k8s_sd/detail/sharing/shared_watches.hpp"
@@ -168,9 +169,13 @@ void SharedWatch::on_batch_end() {
     const auto owner = owner_.shared_from_this();
     publish();
     const TimePoint when = published_.last_byte.value_or(TimePoint());
-    subscribers_.for_each_active([&](KindView& view) { view.observer_.on_contact(when); });
-    subscribers_.for_each_active([](KindView& view) { view.on_batch_end(); });
+    FirstException problem;
+    subscribers_.for_each_active(
+        [&](KindView& view) { problem.catch_from([&] { view.observer_.on_contact(when); }); });
+    subscribers_.for_each_active(
+        [&](KindView& view) { problem.catch_from([&] { view.on_batch_end(); }); });
     owner_.switch_views();
+    problem.rethrow();
 }
 
 bool SharedWatch::exceeds_a_need() const {
@@ -200,8 +205,11 @@ void SharedWatch::on_status() {
     const auto owner = owner_.shared_from_this();
     publish();
     // Views waiting for this watch report its errors, too.
-    subscribers_.for_each([](KindView& view) { view.observer_.on_status(); });
+    FirstException problem;
+    subscribers_.for_each(
+        [&](KindView& view) { problem.catch_from([&] { view.observer_.on_status(); }); });
     owner_.switch_views();
+    problem.rethrow();
 }
 
 void SharedWatch::publish() {

@@ -141,6 +141,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void finish_list(const std::string& version);
     void recover();
     void on_status();
+    template <class Call>
+    void notify(const Call& call);
 
     /// Calls the method after `wait`, unless the watcher is gone or the timer was set again.
     void call_after(Duration wait, void (URLWatcherImpl::*method)());

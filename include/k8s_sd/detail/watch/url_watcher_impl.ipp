@@ -1,6 +1,8 @@
 #include "k8s_sd/detail/watch/url_watcher_impl.hpp"
 #include "k8s_sd/url_watcher.hpp"
 
+#include <boost/asio/post.hpp>
+#include <exception>
 #include <utility>
 #include <variant>
 
@@ -67,8 +69,20 @@ void URLWatcherImpl::perform(const WatchMachine::Step& step) {
     std::visit([this](const auto& s) { perform(s); }, step);
 }
 
+/// Calls the observer. The watch goes on whatever it throws: the exception leaves a handler of its
+/// own.
+template <class Call>
+void URLWatcherImpl::notify(const Call& call) {
+    try {
+        call();
+    } catch (...) {
+        asio::post(server_.api().executor,
+                   [problem = std::current_exception()] { std::rethrow_exception(problem); });
+    }
+}
+
 void URLWatcherImpl::on_status() {
-    if (!stopped()) observer_.on_status();
+    if (!stopped()) notify([this] { observer_.on_status(); });
 }
 
 void URLWatcherImpl::wait(Waiting waiting, std::optional<Duration> pause) {

@@ -58,7 +58,7 @@ void URLWatcherImpl::on_watching() {
     // Wait for proof that the watch works: an error may follow the head.
     const std::optional<Duration> life = life_that_proves(report_.over_with());
     if (report_.error() && life) call_after(*life, &URLWatcherImpl::recover);
-    observer_.on_status();
+    on_status();
 }
 
 error_code URLWatcherImpl::on_body(std::string_view bytes) {
@@ -69,9 +69,9 @@ error_code URLWatcherImpl::on_body(std::string_view bytes) {
     if (!exchange_.may_be_readable()) return state().add_error_text(bytes);
     const auto self = shared_from_this();  // the observer may drop the watcher
     const error_code ec = exchange_.read(bytes);
-    if (!stopped() && report_.take_unread_change()) observer_.on_status();
+    if (report_.take_unread_change()) on_status();
     if (stopped()) return asio::error::operation_aborted;
-    observer_.on_batch_end();
+    notify([this] { observer_.on_batch_end(); });
     exchange_.end_read();
     return ec;
 }

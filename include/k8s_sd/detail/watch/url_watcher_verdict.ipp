@@ -92,7 +92,7 @@ void URLWatcherImpl::remove_missing(const std::function<void()>& then) {
     try {
         while (!intake_.remove_missing()) {
             if (stopped()) return;
-            observer_.on_batch_end();
+            notify([this] { observer_.on_batch_end(); });
             if (stopped()) return;
             if (post_removal(then)) return;
         }
@@ -157,8 +157,9 @@ bool URLWatcherImpl::completes_list(const Verdict& verdict) {
 }
 
 void URLWatcherImpl::report_failure(const Verdict& verdict) {
-    if (may_divide(verdict) && observer_.makes_up_for(verdict.failure.ec))
-        return report_.note(verdict.failure);
+    bool made_up = false;
+    if (may_divide(verdict)) notify([&] { made_up = observer_.makes_up_for(verdict.failure.ec); });
+    if (made_up) return report_.note(verdict.failure);
     if (!stopped()) report_.fail(verdict.failure, state().watching(), now());
 }
 
@@ -219,16 +220,16 @@ void URLWatcherImpl::finish_list(const std::string& version) {
     if (stopped()) return;
     if (state().drops && state().items > 0)
         report_.on_managed_fields(exchange_.reader().has_managed_fields());
-    if (report_.on_list(now(), state().streamed)) observer_.on_status();
+    if (report_.on_list(now(), state().streamed)) on_status();
     if (!stopped() && report_.on_synced()) {
-        observer_.on_status();
-        if (!stopped()) observer_.on_synced();
+        on_status();
+        if (!stopped()) notify([this] { observer_.on_synced(); });
     }
-    if (!stopped()) observer_.on_batch_end();
+    if (!stopped()) notify([this] { observer_.on_batch_end(); });
 }
 
 void URLWatcherImpl::recover() {
-    if (!stopped() && report_.recover(now())) observer_.on_status();
+    if (!stopped() && report_.recover(now())) on_status();
 }
 
 }  // namespace k8s_sd::inline v0::detail
