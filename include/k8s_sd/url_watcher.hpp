@@ -38,8 +38,9 @@ class WatchObserver {
     /// Whether the observer compensates for a failure. If so, it has dropped the watcher in this
     /// call, and the failure is not reported anywhere.
     virtual bool makes_up_for(error_code /*failure*/) { return false; }
-    // An exception leaves run() of the context and the watch goes on. The call is not repeated,
-    // except that a change whose call has thrown is reported again when the server repeats it.
+    // An exception leaves run() of the context. After one of on_change() or wants() the response
+    // is read no further, and a later request brings the change again. After any other one the
+    // watch goes on, and the call is not repeated.
 
  protected:
     ~WatchObserver() = default;

@@ -41,6 +41,7 @@ long MemorySearch::in_live() const {
 
 using k8s_sd::test::allocations_fail;
 using k8s_sd::test::allocations_left;
+using k8s_sd::test::memory_returns;
 using k8s_sd::test::memory_search;
 using k8s_sd::test::memory_use;
 
@@ -58,7 +59,10 @@ void count_allocated(void* memory, std::size_t size) noexcept {
 // NOLINTBEGIN
 void* operator new(std::size_t size) {
     const bool fails = allocations_fail || allocations_left == 0;
-    if (allocations_left > 0) --allocations_left;
+    if (allocations_left > 0)
+        --allocations_left;
+    else if (fails && memory_returns)
+        allocations_left = -1;
     void* const memory = fails ? nullptr : std::malloc(size);
     if (memory == nullptr) throw std::bad_alloc();
     memory_search.allocated(memory);

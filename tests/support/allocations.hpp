@@ -16,6 +16,9 @@ inline thread_local bool allocations_fail = false;
 /// This many allocations succeed in this thread, later ones throw; below 0: all succeed.
 inline thread_local long allocations_left = -1;
 
+/// While true, all allocations after a failed one succeed.
+inline thread_local bool memory_returns = false;
+
 /// While on, records allocated blocks, and searches freed ones. For one thread.
 struct MemorySearch {
     bool on = false;

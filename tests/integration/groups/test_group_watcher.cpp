@@ -544,27 +544,34 @@ TEST_CASE("GroupWatcher: views of one scope are distinguished, equal ones share 
     CHECK(GroupWatcher::acquire(executor, other) != watcher);
 }
 
+namespace {
+
+/// Throws from each call while `throws` is set.
+struct Thrower final : GroupWatcher::Observer {
+    void on_ready(const std::shared_ptr<const TargetGroupDiff>&) override { call(); }
+    void on_changes(const std::vector<GroupChange>&) override { call(); }
+    void on_status() override { call(); }
+    void call() const {
+        if (throws) throw std::runtime_error("from an observer");
+    }
+    bool throws = true;
+};
+
+/// \returns the number of exceptions that have left the context
+int advance_through(Cluster& c) {
+    for (int exceptions = 0;; ++exceptions) {
+        REQUIRE(exceptions < 100);
+        try {
+            c.advance(1s);
+            return exceptions;
+        } catch (const std::runtime_error&) {
+        }
+    }
+}
+
+}  // namespace
+
 TEST_CASE("GroupWatcher: an exception of an observer keeps no other one from its calls") {
-    /// Throws from each call while `throws` is set.
-    struct Thrower final : GroupWatcher::Observer {
-        void on_ready(const std::shared_ptr<const TargetGroupDiff>&) override { call(); }
-        void on_changes(const std::vector<GroupChange>&) override { call(); }
-        void on_status() override { call(); }
-        void call() const {
-            if (throws) throw std::runtime_error("from an observer");
-        }
-        bool throws = true;
-    };
-    const auto run = [](Cluster& c) {
-        for (int exceptions = 0;; ++exceptions) {
-            REQUIRE(exceptions < 100);
-            try {
-                c.advance(1s);
-                return exceptions;
-            } catch (const std::runtime_error&) {
-            }
-        }
-    };
     Cluster c;
     const auto executor = c.context.get_executor();
     const auto thrower = std::make_shared<Thrower>();
@@ -578,19 +585,34 @@ TEST_CASE("GroupWatcher: an exception of an observer keeps no other one from its
     const auto second = watcher->subscribe(Role::pod, beside);
     const auto third = watcher->subscribe(Role::endpointslice, role);
     const auto fourth = attaching->subscribe(Role::pod, view);
-    CHECK(run(c) > 0);
+    CHECK(advance_through(c) > 0);
     CHECK(beside->take() == "ready ");
     CHECK(role->take() == "ready ");
     CHECK(view->take() == "ready ");
 
     c.server.apply(c.pod_one({{"v", "2"}}));
-    CHECK(run(c) == 1);
+    CHECK(advance_through(c) == 1);
     CHECK(beside->take() == "changes1 ");
     CHECK(role->take() == "changes1 ");
     CHECK(view->take() == "changes1 ");
 
     thrower->throws = false;
     c.server.apply(c.pod_one({{"v", "3"}}));
-    CHECK(run(c) == 0);
+    CHECK(advance_through(c) == 0);
     CHECK(beside->take() == "changes1 ");
+}
+
+TEST_CASE("GroupWatcher: unused watches end although a new observer throws at once") {
+    Cluster c;
+    const auto watcher =
+        GroupWatcher::acquire(c.context.get_executor(), resolve(c.config(Role::pod)));
+    const auto pods = watcher->subscribe(Role::pod, std::make_shared<Recorder>());
+    auto nodes = watcher->subscribe(Role::node, std::make_shared<Recorder>());
+    c.advance(1s);
+    REQUIRE(c.metrics->of(Kind::node).objects > 0);
+    nodes.reset();
+    const auto thrower = std::make_shared<Thrower>();
+    const auto late = watcher->subscribe(Role::pod, thrower);
+    CHECK(advance_through(c) > 0);
+    CHECK(c.metrics->of(Kind::node).objects == 0);
 }

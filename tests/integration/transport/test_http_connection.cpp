@@ -13,6 +13,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -115,6 +116,7 @@ struct Answer final : ResponseSink {
     error_code on_body(std::string_view bytes) override {
         body += bytes;
         max_piece = std::max(max_piece, bytes.size());
+        if (throws) throw std::bad_alloc();
         return {};
     }
     std::vector<ResponseHead> heads;
@@ -122,6 +124,7 @@ struct Answer final : ResponseSink {
     std::size_t max_piece = 0;
     std::optional<error_code> ec;
     std::string text;
+    bool throws = false;  ///< from on_body()
 };
 
 /// A connection over scripted streams.
@@ -568,6 +571,23 @@ class ThrowingConnector final : public Connector {
 
     Wire& wire_;
 };
+
+TEST_CASE("HttpConnection: a reader that throws receives nothing more, and the next one all") {
+    Fixture f;
+    f.answers = {with_length("first") + with_length("more"), with_length("second")};
+    Answer failed, works;
+    failed.throws = true;
+    f.get(failed);
+    CHECK_THROWS_AS(f.settle(), std::bad_alloc);
+    f.settle();
+    CHECK(failed.body == "first");
+    CHECK(failed.ec == errc::connector_failed);
+    f.get(works);
+    f.settle();
+    CHECK(works.ec == error_code());
+    CHECK(works.body == "second");
+    CHECK(f.connector->made == 2);
+}
 
 TEST_CASE("HttpConnection: an exception of the connector is a failure like others") {
     using At = ThrowingConnector::At;

@@ -46,12 +46,14 @@ void GroupWatcherImpl::subscribe(Role role, const std::weak_ptr<Observer>& obser
     --expected_;
     RoleState& state = state_of(role);
     state.observers.push_back(observer);
-    if (!state.groups) {
-        activate(role);
-    } else if (state.ready) {
+    FirstException problem;
+    problem.catch_from([&] {
+        if (!state.groups) return activate(role);
+        if (!state.ready) return;
         if (const auto alive = observer.lock()) alive->on_ready(state_of_groups(*state.groups));
-    }
+    });
     deactivate_unused();
+    problem.rethrow();
 }
 
 void GroupWatcherImpl::unsubscribe(Role role, const std::weak_ptr<Observer>& observer) {

@@ -42,7 +42,9 @@ class KindView {
      public:
         /// See WatchObserver.
         virtual void on_change(const ObjectChange&) = 0;
-        /// The end of a batch of changes; kinds may be synced now.
+        /// The end of a batch of changes; kinds may be synced now. After an exception it is called
+        /// again at the end of the next read, even without a change; it must not destroy the view
+        /// and throw.
         virtual void on_batch_end() = 0;
         /// The status of a watch has changed in more than the object count.
         virtual void on_status() = 0;

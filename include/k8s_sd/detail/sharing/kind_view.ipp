@@ -102,7 +102,13 @@ void KindView::on_change(const ObjectChange& change) {
 }
 
 void KindView::on_batch_end() {
-    if (std::exchange(reported_, false)) observer_.on_batch_end();
+    if (!std::exchange(reported_, false)) return;
+    try {
+        observer_.on_batch_end();
+    } catch (...) {
+        reported_ = true;  // the next batch tries again
+        throw;
+    }
 }
 
 }  // namespace k8s_sd::inline v0::detail

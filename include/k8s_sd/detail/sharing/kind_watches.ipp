@@ -171,7 +171,7 @@ void KindWatches::plan(const SharedWatch* failing) {
     std::erase_if(running_, [](const auto& watch) { return watch.expired(); });
     for (const auto& weak : running_) {
         const SharedWatchPtr watch = weak.lock();
-        if (watch.get() != failing) watch->forget_unwanted();
+        if (watch.get() != failing) problem.catch_from([&] { watch->forget_unwanted(); });
     }
     problem.rethrow();
 }
@@ -260,7 +260,7 @@ void KindWatches::switch_views() {
         problem.catch_from([&] { switch_to_next(*view); });
         any = true;
     }
-    if (any) plan_soon();  // drops unused watches
+    if (any) problem.catch_from([&] { plan_soon(); });  // drops unused watches
     problem.rethrow();
 }
 

@@ -174,7 +174,7 @@ void SharedWatch::on_batch_end() {
         [&](KindView& view) { problem.catch_from([&] { view.observer_.on_contact(when); }); });
     subscribers_.for_each_active(
         [&](KindView& view) { problem.catch_from([&] { view.on_batch_end(); }); });
-    owner_.switch_views();
+    problem.catch_from([&] { owner_.switch_views(); });
     problem.rethrow();
 }
 
@@ -208,7 +208,7 @@ void SharedWatch::on_status() {
     FirstException problem;
     subscribers_.for_each(
         [&](KindView& view) { problem.catch_from([&] { view.observer_.on_status(); }); });
-    owner_.switch_views();
+    problem.catch_from([&] { owner_.switch_views(); });
     problem.rethrow();
 }
 

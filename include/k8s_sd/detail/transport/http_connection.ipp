@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/text/text.hpp"
@@ -291,6 +292,10 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
             problem = in_words(error);
         } catch (...) {
         }
+        fail_later(std::move(fail), std::move(problem));
+    }
+    template <class Fail>
+    void fail_later(Fail fail, std::string problem) {
         asio::post(client_->executor, [fail = std::move(fail), problem = std::move(problem)] {
             fail(errc::connector_failed, problem);
         });
@@ -400,7 +405,17 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     }
     void on_read(error_code ec, std::size_t n) {
         if (ec) return on_broken(ec);
+        FirstException problem;
         const auto exchange = exchange_;
+        if (problem.catch_from([&] { take(exchange, n); })) return;
+        // The sink must not receive the rest of a response of which it has missed a part. Without
+        // memory for the handler, the idle timeout ends the exchange.
+        problem.catch_from([&] {
+            if (exchange_ == exchange) fail_later(guarded(&State::finish), "a reader threw");
+        });
+        problem.rethrow();
+    }
+    void take(const std::shared_ptr<HttpExchange>& exchange, std::size_t n) {
         exchange->alive = false;
         // The request is never repeated now, so wipe its credentials.
         if (!std::exchange(exchange->received, true)) exchange->drop_request();

@@ -15,6 +15,7 @@
 #include "k8s_sd/url_watcher.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -118,6 +119,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
 
     // The end of the response, its verdict and the reports.
     void on_end(error_code ec, std::string why);
+    void end_response(error_code ec, std::string why);
     ExchangeEnd end_of_exchange(Failure) const;
     void decide(ExchangeEnd);
     void refresh_credentials(const Verdict&);
@@ -125,7 +127,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     static bool completes_list(const Verdict&);
     void remove_missing(const std::function<void()>& then);
     bool post_removal(const std::function<void()>& then);
-    void fail_removal();
+    void fail_response();
     void report(const Verdict&);
     bool may_divide(const Verdict&) const;
     void report_failure(const Verdict&);
@@ -143,6 +145,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void on_status();
     template <class Call>
     void notify(const Call& call);
+    void rethrow_later();
 
     /// Calls the method after `wait`, unless the watcher is gone or the timer was set again.
     void call_after(Duration wait, void (URLWatcherImpl::*method)());
@@ -166,6 +169,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     WatchExchange exchange_;
     bool regression_reported_ = false;  ///< since a list was complete
     Life life_ = Life::created;
+    std::exception_ptr problem_;  ///< of the observer, until it leaves the context
 };
 
 }  // namespace k8s_sd::inline v0::detail

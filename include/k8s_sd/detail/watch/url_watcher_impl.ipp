@@ -3,6 +3,7 @@
 
 #include <boost/asio/post.hpp>
 #include <exception>
+#include <new>
 #include <utility>
 #include <variant>
 
@@ -69,15 +70,24 @@ void URLWatcherImpl::perform(const WatchMachine::Step& step) {
     std::visit([this](const auto& s) { perform(s); }, step);
 }
 
-/// Calls the observer. The watch goes on whatever it throws: the exception leaves a handler of its
-/// own.
+/// Calls the observer, and throws nothing: the watch goes on whatever the observer throws.
 template <class Call>
 void URLWatcherImpl::notify(const Call& call) {
     try {
         call();
     } catch (...) {
+        if (!problem_) problem_ = std::current_exception();
+    }
+    if (problem_) rethrow_later();
+}
+
+/// The exception leaves a handler of its own. Without memory for it, the next call tries again.
+void URLWatcherImpl::rethrow_later() {
+    try {
         asio::post(server_.api().executor,
-                   [problem = std::current_exception()] { std::rethrow_exception(problem); });
+                   [problem = problem_] { std::rethrow_exception(problem); });
+        problem_ = nullptr;
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): see above
     }
 }
 

@@ -14,14 +14,25 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Before another list, if an observer has thrown: by then there may be memory.
-constexpr Duration removal_pause = std::chrono::seconds(1);
+/// Before the next request, if an observer has thrown: by then there may be memory.
+constexpr Duration failure_pause = std::chrono::seconds(1);
 
 }  // namespace
 
 // The end of the response: its verdict, and the reports of it.
 
+/// An exception, of an observer or without memory, must not leave the watch without a request and
+/// without a timer.
 void URLWatcherImpl::on_end(error_code ec, std::string why) {
+    try {
+        end_response(ec, std::move(why));
+    } catch (...) {
+        if (!stopped()) call_after(failure_pause, &URLWatcherImpl::fail_response);
+        throw;
+    }
+}
+
+void URLWatcherImpl::end_response(error_code ec, std::string why) {
     if (stopped()) return;
     permits_.cancel_timer();
     permits_.return_watch_permit();
@@ -99,7 +110,7 @@ void URLWatcherImpl::remove_missing(const std::function<void()>& then) {
     } catch (...) {
         // A streamed list has a timer already.
         if (!stopped() && !state().streamed)
-            call_after(removal_pause, &URLWatcherImpl::fail_removal);
+            call_after(failure_pause, &URLWatcherImpl::fail_response);
         throw;
     }
     if (!stopped()) then();
@@ -118,13 +129,13 @@ bool URLWatcherImpl::post_removal(const std::function<void()>& then) {
     }
 }
 
-/// An observer has thrown. Another list removes what is left.
-void URLWatcherImpl::fail_removal() {
+/// An observer has thrown. Another request brings what is left.
+void URLWatcherImpl::fail_response() {
     if (stopped()) return;
     intake_.stop_removing();
     conclude({WatchMachine::Failed{std::nullopt, WatchMachine::Cause::network},
               {std::make_error_code(std::errc::not_enough_memory),
-               "not all objects that the list lacks could be removed; it is requested again"},
+               "the response could not be processed to its end; it is requested again"},
               true});
 }
 

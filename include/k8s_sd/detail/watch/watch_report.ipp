@@ -184,11 +184,12 @@ bool WatchReport::on_list(TimePoint now, bool streamed) {
 
 bool WatchReport::on_synced() {
     if (status_.synced) return false;
-    status_.synced = true;
-    add(metrics().synced_watchers, 1);
+    // Before all else: if it throws, as without memory, the next list is the first one.
     log(LogLevel::info, LogEvent::list_complete,
         "listed " + std::to_string(status_.objects) + " objects" +
             (status_.lists.streamed > 0 ? " with a watch" : ""));
+    status_.synced = true;
+    add(metrics().synced_watchers, 1);
     return true;
 }
 

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/async/strand.hpp"
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/discovery/snapshots/warm_targets.hpp"
 #include "k8s_sd/detail/groups/full_diff.hpp"
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
@@ -149,14 +150,15 @@ void WarmTargets::on_ready(const std::shared_ptr<const TargetGroupDiff>& state) 
     loaded_.reset();
     note_server();
     report_.on_live();
-    if (delivered_) {
-        confirm(*state);
-    } else {
+    FirstException problem;
+    problem.catch_from([&] {
+        if (delivered_) return confirm(*state);
         groups_.apply(*state);
         if (const auto observer = observer_.lock()) observer->on_ready(state);
-    }
+    });
     schedule_.on_change();
     write_later();
+    problem.rethrow();
 }
 
 /// Reports only the differences to the delivered state.
@@ -175,16 +177,21 @@ void WarmTargets::confirm(const TargetGroupDiff& live) {
     groups_ = std::move(now);
     const auto observer = observer_.lock();
     if (!observer) return;
-    if (!changes.empty()) observer->on_changes(changes);
-    observer->on_confirmed();
+    FirstException problem;
+    if (!changes.empty()) problem.catch_from([&] { observer->on_changes(changes); });
+    problem.catch_from([&] { observer->on_confirmed(); });
+    problem.rethrow();
 }
 
 void WarmTargets::on_changes(const std::vector<GroupChange>& changes) {
     note_server();
     for (const GroupChange& change : changes) groups_.apply(change);
-    if (const auto observer = observer_.lock()) observer->on_changes(changes);
+    FirstException problem;
+    if (const auto observer = observer_.lock())
+        problem.catch_from([&] { observer->on_changes(changes); });
     schedule_.on_change();
     write_later();
+    problem.rethrow();
 }
 
 void WarmTargets::on_status() {
